@@ -33,6 +33,9 @@ func (c *contact) startWith(ctx context.Context, cancel context.CancelFunc, lock
 		defer close(a.done)
 		a.lease, a.err = lock.Acquire(ctx)
 		a.at = time.Now()
+		if a.lease != nil && !c.w.exact {
+			go c.guard(a.lease, c.link.present())
+		}
 	}()
 	return a
 }

@@ -23,8 +23,9 @@ func closing() []law {
 
 // closes closes the client, checks that it does not take long, and reports whether the server has confirmed it. In real
 // time it may not have: Close waits for that for a second, and the nodes go with the session then.
-func (c *contact) closes(t *testing.T) (confirmed bool) {
+func (c *contact) closes(t testing.TB) (confirmed bool) {
 	t.Helper()
+	c.link.disturb()
 	begun := time.Now()
 	closed := make(chan error, 1)
 	go func() { closed <- c.Close() }()
@@ -36,7 +37,7 @@ func (c *contact) closes(t *testing.T) (confirmed bool) {
 	return err == nil
 }
 
-func closeEndsWaits(t *testing.T, w *world) {
+func closeEndsWaits(t testing.TB, w *world) {
 	held := w.client().fill()
 	before := w.nodes()
 	c := w.client()
@@ -56,7 +57,7 @@ func closeEndsWaits(t *testing.T, w *world) {
 	held.release(t)
 }
 
-func closeEndsLeases(t *testing.T, w *world) {
+func closeEndsLeases(t testing.TB, w *world) {
 	c := w.client()
 	lease := c.fill()[0]
 	ctx := lease.Context(t.Context())
@@ -76,7 +77,7 @@ func closeEndsLeases(t *testing.T, w *world) {
 	<-seen.over
 }
 
-func closeEndsWaitsWithoutAConnection(t *testing.T, w *world) {
+func closeEndsWaitsWithoutAConnection(t testing.TB, w *world) {
 	held := w.client().fill()
 	before := w.nodes()
 	c := w.client()
@@ -92,7 +93,7 @@ func closeEndsWaitsWithoutAConnection(t *testing.T, w *world) {
 	held.release(t)
 }
 
-func closeEndsACreate(t *testing.T, w *world) {
+func closeEndsACreate(t testing.TB, w *world) {
 	c := w.prepare()
 	defer c.link.HoldReply(Create)()
 	a := c.start(c.lock())
@@ -104,7 +105,7 @@ func closeEndsACreate(t *testing.T, w *world) {
 	w.record.ExpireSession(c.link, session)
 }
 
-func closeFromAListener(t *testing.T, w *world) {
+func closeFromAListener(t testing.TB, w *world) {
 	closed := make(chan error, 1)
 	lost := make(chan struct{})
 	c := w.client()

@@ -56,7 +56,7 @@ func (ls leases) listen(w *world) {
 	w.pass(w.server.SessionTimeout() / 20)
 }
 
-func contendedByAnotherClient(t *testing.T, w *world) {
+func contendedByAnotherClient(t testing.TB, w *world) {
 	held := w.client().fill()
 	held.listen(w)
 	waiter := w.client().queue()
@@ -66,7 +66,7 @@ func contendedByAnotherClient(t *testing.T, w *world) {
 	held.become(w)
 }
 
-func contendedByAnotherGoroutine(_ *testing.T, w *world) {
+func contendedByAnotherGoroutine(_ testing.TB, w *world) {
 	c := w.client()
 	held := c.fill()
 	held.listen(w)
@@ -74,13 +74,13 @@ func contendedByAnotherGoroutine(_ *testing.T, w *world) {
 	held.become(w)
 }
 
-func contendedBeforeTheFirstCall(_ *testing.T, w *world) {
+func contendedBeforeTheFirstCall(_ testing.TB, w *world) {
 	held := w.client().fill()
 	w.client().queue()
 	held.become(w)
 }
 
-func contendedWhileCutOff(_ *testing.T, w *world) {
+func contendedWhileCutOff(_ testing.TB, w *world) {
 	c := w.client()
 	held := c.fill()
 	held.listen(w)
@@ -90,7 +90,7 @@ func contendedWhileCutOff(_ *testing.T, w *world) {
 	held.become(w)
 }
 
-func notContendedByOtherHolders(t *testing.T, w *world) {
+func notContendedByOtherHolders(t testing.TB, w *world) {
 	c := w.client()
 	first := leases{c.hold()}
 	first.listen(w)
@@ -108,7 +108,7 @@ func notContendedByOtherHolders(t *testing.T, w *world) {
 	first.become(w)
 }
 
-func notContendedByTries(t *testing.T, w *world) {
+func notContendedByTries(t testing.TB, w *world) {
 	held := w.client().fill()
 	held.listen(w)
 	c := w.client()
@@ -125,7 +125,7 @@ func notContendedByTries(t *testing.T, w *world) {
 	}
 }
 
-func notContendedAfterTheRelease(t *testing.T, w *world) {
+func notContendedAfterTheRelease(t testing.TB, w *world) {
 	c := w.client()
 	held := c.fill()
 	held.listen(w)

@@ -25,7 +25,7 @@ func contextEnds(parent context.Context, d time.Duration) map[error]func() (cont
 }
 
 // A context can end behind a holder, before there is a connection, and while the server does not answer.
-func errorIsTheCauseAndTheContextsError(t *testing.T, w *world) {
+func errorIsTheCauseAndTheContextsError(t testing.TB, w *world) {
 	held := w.client().fill()
 	c := w.client()
 	d := w.server.SessionTimeout() / 20
@@ -58,7 +58,7 @@ func errorIsTheCauseAndTheContextsError(t *testing.T, w *world) {
 
 // The contender hears of both at one moment, and would queue again if its context had not ended. If the holder or the
 // connection is lost meanwhile, on a busy machine, the round has judged nothing.
-func contextEndsWhileTheNodeVanishes(t *testing.T, w *world) {
+func contextEndsWhileTheNodeVanishes(t testing.TB, w *world) {
 	held := w.client().fill()
 	for range 30 {
 		w.tries(func() (judged bool) {
@@ -71,7 +71,7 @@ func contextEndsWhileTheNodeVanishes(t *testing.T, w *world) {
 	held.release(t)
 }
 
-func endContextWhileTheNodeVanishes(t *testing.T, w *world, held leases) (judged bool) {
+func endContextWhileTheNodeVanishes(t testing.TB, w *world, held leases) (judged bool) {
 	before := w.nodes()
 	suspended := make(chan struct{}, 1)
 	c := w.client(framework.WithStateListener(func(now framework.StateChange) {
@@ -122,7 +122,7 @@ func received(c <-chan struct{}, limit <-chan time.Time) bool {
 	}
 }
 
-func wantNone(t *testing.T, err error, unwanted ...error) {
+func wantNone(t testing.TB, err error, unwanted ...error) {
 	t.Helper()
 	for _, other := range unwanted {
 		if errors.Is(err, other) {

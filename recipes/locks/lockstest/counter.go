@@ -37,7 +37,7 @@ func (w *world) gate() string {
 	return dirs[len(dirs)-1]
 }
 
-func theOrderLastsUpToTheEnd(t *testing.T, w *world) {
+func theOrderLastsUpToTheEnd(t testing.TB, w *world) {
 	w.setCounters(lastNumber - 30)
 	holder := w.client()
 	servedInOrder(t, holder, w.clients(6))
@@ -77,7 +77,7 @@ func (w *world) isLeftAlone(c *contact) {
 
 // The numbers that servers give beyond the end sort before all others, or are equal: no contender is let in. A
 // directory that is deleted and created again has a new counter.
-func nobodyIsLetInBeyondTheEnd(t *testing.T, w *world) {
+func nobodyIsLetInBeyondTheEnd(t testing.TB, w *world) {
 	w.setCounters(math.MaxInt32 - 1)
 	var line []*attempt
 	for _, c := range w.clients(4) {

@@ -20,7 +20,7 @@ func fence() []law {
 
 // Tokens grow from holder to holder: in one client and across clients, in one session and in the next, and when the
 // directory was deleted and created again in between.
-func tokensGrow(t *testing.T, w *world) {
+func tokensGrow(t testing.TB, w *world) {
 	a, b := w.client(), w.client()
 	var last int64
 	hold := func(c *contact, lock locks.Lock) {
@@ -48,7 +48,7 @@ func tokensGrow(t *testing.T, w *world) {
 	hold(a, a.lock())
 }
 
-func aGuardedTransactionFailsWithoutTheLock(t *testing.T, w *world) {
+func aGuardedTransactionFailsWithoutTheLock(t testing.TB, w *world) {
 	const guarded = "/guarded"
 	if w.server.Stat(guarded) == nil {
 		w.server.Create(guarded, nil)
@@ -83,7 +83,7 @@ func aGuardedTransactionFailsWithoutTheLock(t *testing.T, w *world) {
 	}
 }
 
-func reentriesShareTheToken(t *testing.T, w *world) {
+func reentriesShareTheToken(t testing.TB, w *world) {
 	if !w.recipe.Reentrant {
 		t.Skip("it is not reentrant")
 	}

@@ -9,19 +9,19 @@ func firstCome() []law {
 	}
 }
 
-func clientsAreServedAsTheyCame(t *testing.T, w *world) {
+func clientsAreServedAsTheyCame(t testing.TB, w *world) {
 	holder := w.client()
 	servedInOrder(t, holder, w.clients(6))
 }
 
-func goroutinesAreServedAsTheyCame(t *testing.T, w *world) {
+func goroutinesAreServedAsTheyCame(t testing.TB, w *world) {
 	c := w.client()
 	servedInOrder(t, c, []*contact{c, c, c, c, c, c})
 }
 
 // servedInOrder lets contenders queue one after the other, and checks that none is let in before those that came
 // before. Where several may hold the lock at once, none of them releases before the last has come.
-func servedInOrder(t *testing.T, holder *contact, contenders []*contact) {
+func servedInOrder(t testing.TB, holder *contact, contenders []*contact) {
 	held := holder.fill()
 	var line []*attempt
 	for _, c := range contenders {

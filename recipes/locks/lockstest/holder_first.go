@@ -54,6 +54,7 @@ func (s *witness) before(next time.Time) {
 		t.Fatal("got the next one admitted before the holder heard of its loss, want it after")
 	}
 	if until := s.lease.ValidUntil(); !until.Before(next) {
+		violated(t)
 		t.Errorf("the lease was valid until %v, the next was let in at %v", until, next)
 	}
 	if !errors.Is(s.cause, locks.ErrLeaseLost) {
@@ -73,7 +74,7 @@ func (w *world) witnesses(held leases) []*witness {
 }
 
 // The network is partitioned at many different moments of the session's heartbeat.
-func aMutedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
+func aMutedHolderKnowsBeforeTheNext(t testing.TB, w *world) {
 	const moments = 5
 	timeout := w.server.SessionTimeout()
 	for moment := range moments {
@@ -96,7 +97,7 @@ func aMutedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
 }
 
 // While nothing is held the session is kept by pings alone. What counts for a lease must not be how old they are.
-func anIdleSessionsLeaseEndsInTime(t *testing.T, w *world) {
+func anIdleSessionsLeaseEndsInTime(t testing.TB, w *world) {
 	holder, next := w.client(), w.client()
 	timeout := w.server.SessionTimeout()
 	for _, idle := range []time.Duration{timeout / 3, timeout * 2 / 3, timeout * 3 / 2} {
@@ -119,7 +120,7 @@ func anIdleSessionsLeaseEndsInTime(t *testing.T, w *world) {
 }
 
 // The follower goes on answering the holder's pings and reads, while the leader ends its session.
-func anIsolatedHolderKnowsBeforeTheNext(t *testing.T, w *world) {
+func anIsolatedHolderKnowsBeforeTheNext(t testing.TB, w *world) {
 	ensemble, ok := w.server.(Ensemble)
 	if !ok {
 		t.Fatalf("got a backend %T without followers, want an Ensemble as it says", w.server)
@@ -160,7 +161,7 @@ func (c *contact) reads(patience time.Duration) {
 	_, _ = c.Exists(ctx, "/")
 }
 
-func validityNeverMovesBack(t *testing.T, w *world) {
+func validityNeverMovesBack(t testing.TB, w *world) {
 	lease := w.client().start(w.client().lock()).get()
 	timeout := w.server.SessionTimeout()
 	last := lease.ValidUntil()
@@ -180,7 +181,7 @@ func validityNeverMovesBack(t *testing.T, w *world) {
 	}
 }
 
-func contextsEndWithTheLease(t *testing.T, w *world) {
+func contextsEndWithTheLease(t testing.TB, w *world) {
 	holder := w.client()
 	lease := holder.start(holder.lock()).get()
 	ctx := lease.Context(t.Context())
@@ -194,7 +195,7 @@ func contextsEndWithTheLease(t *testing.T, w *world) {
 	}
 }
 
-func theStandardPolicyEndsLeasesAtSuspension(t *testing.T, w *world) {
+func theStandardPolicyEndsLeasesAtSuspension(t testing.TB, w *world) {
 	holder := w.client(framework.WithErrorPolicy(framework.StandardErrorPolicy))
 	lease := holder.start(holder.lock()).get()
 	session := holder.session()

@@ -28,6 +28,8 @@ type Link struct {
 	refusals  map[Op]int
 	dials     int
 	passwords map[int64][]byte
+	session   int64          // the last one that was formed
+	disturbed map[int64]bool // sessions to which something was done that can cost them a lease, or their lives
 }
 
 // A fault befalls the next answer to a request of its kind.
@@ -42,6 +44,7 @@ type fault struct {
 func NewLink(connect string, dial func(ctx context.Context, network, address string) (net.Conn, error)) *Link {
 	return &Link{
 		connect: connect, dial: dial, wires: map[*wire]struct{}{}, refusals: map[Op]int{}, passwords: map[int64][]byte{},
+		disturbed: map[int64]bool{},
 	}
 }
 
@@ -76,6 +79,27 @@ func (l *Link) isCut() bool {
 	return l.cut
 }
 
+// disturb notes that something is done to the client that can cost its session a lease, or its life.
+func (l *Link) disturb() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.disturbed[l.session] = true
+}
+
+// isDisturbed reports whether something was done to the client while it had a session.
+func (l *Link) isDisturbed(session int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.disturbed[session]
+}
+
+// present is the client's last session.
+func (l *Link) present() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session
+}
+
 // Cut breaks the connections and refuses new ones. What was sent before still arrives.
 func (l *Link) Cut() {
 	l.mu.Lock()
@@ -88,7 +112,7 @@ func (l *Link) Cut() {
 func (l *Link) Mute() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.muted = true
+	l.muted, l.disturbed[l.session] = true, true
 }
 
 // Heal undoes Cut and Mute. Connections that were mute break: what was swallowed is missing.
@@ -105,6 +129,7 @@ func (l *Link) Heal() {
 // Reset breaks the connections; new ones can be made.
 func (l *Link) Reset() {
 	l.mu.Lock()
+	l.disturbed[l.session] = true
 	wires := l.wires
 	l.wires = map[*wire]struct{}{}
 	l.mu.Unlock()
@@ -158,6 +183,7 @@ func (l *Link) awaitHeld(ctx context.Context) bool {
 func (l *Link) add(f *fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.disturbed[l.session] = true
 	l.faults = append(l.faults, f)
 }
 
@@ -255,6 +281,11 @@ func (l *Link) heard() {
 func (l *Link) formed(session int64, password []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if session == 0 { // the server refuses one that is over
+		return
+	}
+	l.session = session
+	l.disturbed[session] = l.disturbed[session] || l.cut || l.muted || l.suspended != nil || len(l.faults) > 0
 	l.passwords[session] = password
 }
 

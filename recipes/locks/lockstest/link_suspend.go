@@ -6,6 +6,7 @@ package lockstest
 func (l *Link) Suspend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.disturbed[l.session] = true
 	if l.suspended == nil {
 		l.suspended = make(chan struct{})
 	}

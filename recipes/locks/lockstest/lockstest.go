@@ -117,7 +117,7 @@ type law struct {
 	needs []Capability
 	// unless says why the law is not one for a recipe; nil or "" if it is.
 	unless func(r Recipe) string
-	run    func(t *testing.T, w *world)
+	run    func(t testing.TB, w *world)
 }
 
 // Run runs all laws on a recipe. What the backend cannot show is skipped, and listed in the log.
@@ -142,7 +142,13 @@ func Run(t *testing.T, backend Backend, recipe Recipe) {
 					t.Skipf("no law for %s: %s", recipe.Name, reason)
 				}
 			}
-			backend.Run(t, func(t *testing.T, server Server) { law.run(t, newWorld(t, server, recipe, !realTime)) })
+			backend.Run(t, func(t *testing.T, server Server) {
+				if realTime {
+					runInRealTime(t, server, recipe, law)
+					return
+				}
+				law.run(t, newWorld(t, server, recipe, true))
+			})
 		})
 	}
 	if len(unseen) > 0 {

@@ -25,7 +25,7 @@ func (w *world) prepare() *contact {
 	return c
 }
 
-func aLostReplyIsNoSecondNode(t *testing.T, w *world) {
+func aLostReplyIsNoSecondNode(t testing.TB, w *world) {
 	c := w.prepare()
 	c.link.Requests()
 	dials, refusals := c.link.Dials(), c.link.Refusals(Create)
@@ -48,7 +48,7 @@ func aLostReplyIsNoSecondNode(t *testing.T, w *world) {
 	}
 }
 
-func aLostReplyKeepsThePlace(t *testing.T, w *world) {
+func aLostReplyKeepsThePlace(t testing.TB, w *world) {
 	if w.recipe.Capacity != 1 {
 		t.Skip("several come in together")
 	}
@@ -66,7 +66,7 @@ func aLostReplyKeepsThePlace(t *testing.T, w *world) {
 	b.get()
 }
 
-func lostRepliesAreNoSecondNodes(t *testing.T, w *world) {
+func lostRepliesAreNoSecondNodes(t testing.TB, w *world) {
 	c := w.prepare()
 	for range 5 {
 		for _, op := range []Op{Create, Renewal, GetChildren, Create} {
@@ -95,7 +95,7 @@ func (w *world) isRemoved() {
 }
 
 // The create is executed, its answer lost, and the session ends before the client is back.
-func aNodeOfTheOldSessionIsNotAdopted(t *testing.T, w *world) {
+func aNodeOfTheOldSessionIsNotAdopted(t testing.TB, w *world) {
 	held := w.client().fill()
 	before := w.nodes()
 	c := w.client()
@@ -123,7 +123,7 @@ func aNodeOfTheOldSessionIsNotAdopted(t *testing.T, w *world) {
 }
 
 // The create is answered, the listing in the same segment is not.
-func aLostListingIsAskedForAgain(t *testing.T, w *world) {
+func aLostListingIsAskedForAgain(t testing.TB, w *world) {
 	c := w.prepare()
 	c.link.DropReply(GetChildren)
 	lease := c.start(c.lock()).get()

@@ -21,7 +21,7 @@ func outages() []law {
 	}
 }
 
-func aWaiterKeepsItsPlaceThroughAnOutage(t *testing.T, w *world) {
+func aWaiterKeepsItsPlaceThroughAnOutage(t testing.TB, w *world) {
 	w.tries(func() bool {
 		held := w.client().fill()
 		before := w.nodes()
@@ -52,7 +52,7 @@ func aWaiterKeepsItsPlaceThroughAnOutage(t *testing.T, w *world) {
 	})
 }
 
-func aWaiterQueuesAgainAfterALongOutage(t *testing.T, w *world) {
+func aWaiterQueuesAgainAfterALongOutage(t testing.TB, w *world) {
 	held := w.client().fill()
 	before := w.nodes()
 	c := w.client(framework.WithConnectionTimeout(w.server.SessionTimeout() / 10))
@@ -69,7 +69,7 @@ func aWaiterQueuesAgainAfterALongOutage(t *testing.T, w *world) {
 }
 
 // The outage ends one of the client's leases, but not its session: a wait of the same client goes on.
-func aWaiterKeepsItsPlaceWhenALeaseHasLapsed(t *testing.T, w *world) {
+func aWaiterKeepsItsPlaceWhenALeaseHasLapsed(t testing.TB, w *world) {
 	w.tries(func() bool {
 		held := w.client().fill()
 		before := w.nodes()
@@ -107,12 +107,13 @@ func aWaiterKeepsItsPlaceWhenALeaseHasLapsed(t *testing.T, w *world) {
 	})
 }
 
-func holderAndWaiterSurviveARestart(t *testing.T, w *world) {
+func holderAndWaiterSurviveARestart(t testing.TB, w *world) {
 	holder := w.client()
 	held := holder.fill()
 	before := w.nodes()
 	waiter := w.client().queue()
 	place := w.added(before)
+	w.disturb()
 	w.server.Restart()
 	if err := holder.BlockUntilConnected(t.Context()); err != nil {
 		t.Fatal(err)
@@ -139,7 +140,7 @@ func holderAndWaiterSurviveARestart(t *testing.T, w *world) {
 
 // losesByASlowRestart is for a restart that outlasts the lease, as it does on a busy machine: the lease was lost for
 // want of answers, and the waiter, in its old place or in a new one, is let in.
-func losesByASlowRestart(t *testing.T, held leases, waiter *attempt, err error) {
+func losesByASlowRestart(t testing.TB, held leases, waiter *attempt, err error) {
 	if !errors.Is(err, locks.ErrLeaseLost) || !errors.Is(err, framework.ErrNotRenewed) && !errors.Is(err, framework.ErrSessionLost) {
 		t.Errorf("the lease ended with %v", err)
 	}
@@ -150,7 +151,7 @@ func losesByASlowRestart(t *testing.T, held leases, waiter *attempt, err error) 
 }
 
 // The event is lost with the connection: the waiter has to look for itself.
-func aReleaseDuringAWaitersOutageIsNoticed(t *testing.T, w *world) {
+func aReleaseDuringAWaitersOutageIsNoticed(t testing.TB, w *world) {
 	held := w.client().fill()
 	c := w.client()
 	waiter := c.queue()
@@ -162,7 +163,7 @@ func aReleaseDuringAWaitersOutageIsNoticed(t *testing.T, w *world) {
 	waiter.get()
 }
 
-func aWaiterSurvivesManyCuts(t *testing.T, w *world) {
+func aWaiterSurvivesManyCuts(t testing.TB, w *world) {
 	held := w.client().fill()
 	before := w.nodes()
 	c := w.client()
@@ -184,7 +185,7 @@ func aWaiterSurvivesManyCuts(t *testing.T, w *world) {
 
 // A lease has lapsed and its session lives on: then it is for the client to remove the node, or it would stand in
 // everybody's way for as long as the session lives.
-func aLapsedLeaseLetsTheNextIn(t *testing.T, w *world) {
+func aLapsedLeaseLetsTheNextIn(t testing.TB, w *world) {
 	w.tries(func() bool {
 		c := w.client()
 		held := c.fill()

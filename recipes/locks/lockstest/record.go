@@ -37,6 +37,7 @@ func (r *Record) Attach(client *framework.Client, name string) { r.journal.Attac
 
 // ExpireSession is the server's, entered before it begins.
 func (r *Record) ExpireSession(link *Link, session int64) {
+	link.disturb()
 	r.journal.Kill(session)
 	r.server.ExpireSession(link, session)
 }
@@ -47,7 +48,7 @@ func (r *Record) Silent() { r.silent = true }
 // Check fails the test for what must not have happened, and for a journal without steps or transactions, which would
 // show nothing. In a bubble it also waits for what clients keep for a while, and fails the test for what is left.
 // The clients must be closed. It does nothing for a test that was skipped.
-func (r *Record) Check(t *testing.T, inBubble bool) {
+func (r *Record) Check(t testing.TB, inBubble bool) {
 	t.Helper()
 	if t.Skipped() {
 		return
@@ -66,6 +67,7 @@ func (r *Record) Check(t *testing.T, inBubble bool) {
 	}
 	problems := journaltest.Check(events, servers)
 	for _, problem := range problems[:min(len(problems), 10)] {
+		violated(t)
 		t.Errorf("the journal says: %v", problem)
 	}
 	if !inBubble {

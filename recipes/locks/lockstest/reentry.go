@@ -23,7 +23,7 @@ func notReentrant(r Recipe) string {
 	return ""
 }
 
-func theLastReleaseFreesTheLock(t *testing.T, w *world) {
+func theLastReleaseFreesTheLock(t testing.TB, w *world) {
 	const depth = 4
 	c := w.client()
 	ctx := t.Context()
@@ -46,7 +46,7 @@ func theLastReleaseFreesTheLock(t *testing.T, w *world) {
 	waiter.get()
 }
 
-func aReentryAsksNoServer(t *testing.T, w *world) {
+func aReentryAsksNoServer(t testing.TB, w *world) {
 	c := w.client()
 	lease := c.hold() // the watch on its node is set, which would be a request
 	c.link.Requests()
@@ -64,7 +64,7 @@ func aReentryAsksNoServer(t *testing.T, w *world) {
 	}
 }
 
-func whoHasNoLeaseContextIsAStranger(t *testing.T, w *world) {
+func whoHasNoLeaseContextIsAStranger(t testing.TB, w *world) {
 	c := w.client()
 	held := c.fill()
 	waiter := c.queue()
@@ -77,7 +77,7 @@ func whoHasNoLeaseContextIsAStranger(t *testing.T, w *world) {
 	waiter.get()
 }
 
-func aReleasedContextIsRefused(t *testing.T, w *world) {
+func aReleasedContextIsRefused(t testing.TB, w *world) {
 	c := w.client()
 	lease := c.start(c.lock()).get()
 	ctx := lease.Context(t.Context())

@@ -17,7 +17,7 @@ func removedByHand() []law {
 	}
 }
 
-func aHolderWhoseNodeIsRemovedLosesTheLock(t *testing.T, w *world) {
+func aHolderWhoseNodeIsRemovedLosesTheLock(t testing.TB, w *world) {
 	c := w.client()
 	lease := c.fill()[0]
 	next := w.client().queue()
@@ -35,7 +35,7 @@ func aHolderWhoseNodeIsRemovedLosesTheLock(t *testing.T, w *world) {
 	next.get()
 }
 
-func aNodeThatIsRemovedAtOnceIsNoticed(t *testing.T, w *world) {
+func aNodeThatIsRemovedAtOnceIsNoticed(t testing.TB, w *world) {
 	c := w.client()
 	for range 10 {
 		lease := c.start(c.lock()).get()
@@ -46,7 +46,7 @@ func aNodeThatIsRemovedAtOnceIsNoticed(t *testing.T, w *world) {
 	}
 }
 
-func aRemovalDuringAnOutageIsNoticed(t *testing.T, w *world) {
+func aRemovalDuringAnOutageIsNoticed(t testing.TB, w *world) {
 	c := w.client()
 	lease := c.start(c.lock()).get()
 	c.link.Cut()
@@ -57,7 +57,7 @@ func aRemovalDuringAnOutageIsNoticed(t *testing.T, w *world) {
 	}
 }
 
-func aWaiterWhoseNodeIsRemovedQueuesAtTheTail(t *testing.T, w *world) {
+func aWaiterWhoseNodeIsRemovedQueuesAtTheTail(t testing.TB, w *world) {
 	held := w.client().fill()
 	before := w.nodes()
 	first := w.client().queue()
@@ -72,7 +72,7 @@ func aWaiterWhoseNodeIsRemovedQueuesAtTheTail(t *testing.T, w *world) {
 }
 
 // Another client asks the holder to let go by changing its node; it keeps the lock.
-func changedDataIsNoRemoval(t *testing.T, w *world) {
+func changedDataIsNoRemoval(t testing.TB, w *world) {
 	c := w.client()
 	lease := c.fill()[0]
 	next := w.client().queue()

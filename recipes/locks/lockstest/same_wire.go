@@ -23,7 +23,7 @@ func sameWire() []law {
 	}
 }
 
-func namesAreCurators(t *testing.T, w *world) {
+func namesAreCurators(t testing.TB, w *world) {
 	c := w.client()
 	pattern := regexp.MustCompile(`^_c_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-` +
 		regexp.QuoteMeta(w.recipe.Marker) + `[0-9]{10}$`)
@@ -36,7 +36,7 @@ func namesAreCurators(t *testing.T, w *world) {
 	}
 }
 
-func nodesAreEphemeral(t *testing.T, w *world) {
+func nodesAreEphemeral(t testing.TB, w *world) {
 	c := w.client()
 	c.hold()
 	session := c.session()
@@ -47,7 +47,7 @@ func nodesAreEphemeral(t *testing.T, w *world) {
 	}
 }
 
-func dataIsCurators(t *testing.T, w *world) {
+func dataIsCurators(t testing.TB, w *world) {
 	const standard = "10.1.2.3"
 	c := w.client(framework.WithDefaultData([]byte(standard)))
 	given := []byte("worker 7")
@@ -71,7 +71,7 @@ func dataIsCurators(t *testing.T, w *world) {
 }
 
 // That the parents are containers cannot be seen but by their end, which is a law of G5.
-func parentsAreBare(t *testing.T, w *world) {
+func parentsAreBare(t testing.TB, w *world) {
 	w.client().standEverywhere()
 	for _, dir := range append(w.dirs(), w.path) {
 		stat := w.server.Stat(dir)
@@ -84,7 +84,7 @@ func parentsAreBare(t *testing.T, w *world) {
 	}
 }
 
-func aclsComeFromTheProvider(t *testing.T, w *world) {
+func aclsComeFromTheProvider(t testing.TB, w *world) {
 	acl := zk.DigestACL(zk.PermAll, "law", "abider")
 	c := w.client(
 		framework.WithAuthorization("digest", []byte("law:abider")),
@@ -103,7 +103,7 @@ func aclsComeFromTheProvider(t *testing.T, w *world) {
 	}
 }
 
-func namespacesArePrefixes(t *testing.T, w *world) {
+func namespacesArePrefixes(t testing.TB, w *world) {
 	c := w.client()
 	namespace, rest := w.path[1:5], w.path[5:] // "laws" and "/…"
 	inside := w.recipe.New(c.UsingNamespace(namespace), rest)

@@ -18,7 +18,7 @@ func sessionTrue() []law {
 	}
 }
 
-func aWaiterQueuesAgainInItsNewSession(t *testing.T, w *world) {
+func aWaiterQueuesAgainInItsNewSession(t testing.TB, w *world) {
 	held := w.client().fill()
 	before := w.nodes()
 	c := w.client()
@@ -42,7 +42,7 @@ func aWaiterQueuesAgainInItsNewSession(t *testing.T, w *world) {
 	}
 }
 
-func aLeaseDoesNotOutliveItsSession(t *testing.T, w *world) {
+func aLeaseDoesNotOutliveItsSession(t testing.TB, w *world) {
 	c := w.client()
 	lease := c.start(c.lock()).get()
 	ctx := lease.Context(t.Context())
@@ -65,7 +65,7 @@ func aLeaseDoesNotOutliveItsSession(t *testing.T, w *world) {
 }
 
 // A removal that was asked for in one session must not remove anything in the next.
-func aReleaseIsNotExecutedInTheNextSession(t *testing.T, w *world) {
+func aReleaseIsNotExecutedInTheNextSession(t testing.TB, w *world) {
 	c := w.client(framework.WithConnectionTimeout(w.server.SessionTimeout() / 10))
 	lease := c.start(c.lock()).get()
 	session := c.session()
@@ -97,7 +97,7 @@ func (c *contact) acquired(w *world) *locks.Lease {
 
 // CURATOR-604: the follower that the waiter is connected with still lists the node of its old session as the next one
 // to be let in, although the leader has removed it.
-func anOldNodeOnALaggingFollowerGrantsNothing(t *testing.T, w *world) {
+func anOldNodeOnALaggingFollowerGrantsNothing(t testing.TB, w *world) {
 	ensemble, ok := w.server.(Ensemble)
 	if !ok {
 		t.Fatalf("got a backend %T without followers, want an Ensemble as it says", w.server)
@@ -127,7 +127,7 @@ func anOldNodeOnALaggingFollowerGrantsNothing(t *testing.T, w *world) {
 }
 
 // A client that has lost its session to a mute network comes back before the server has noticed, and waits for itself.
-func theNextSessionQueuesBehindTheOldOne(t *testing.T, w *world) {
+func theNextSessionQueuesBehindTheOldOne(t testing.TB, w *world) {
 	c := w.client()
 	lease := c.fill()
 	c.link.Mute()

@@ -28,7 +28,7 @@ func (w *world) makeDirs() {
 	}
 }
 
-func strangersDoNotBlock(t *testing.T, w *world) {
+func strangersDoNotBlock(t testing.TB, w *world) {
 	w.makeDirs()
 	var foreign []string
 	for _, dir := range w.dirs() {
@@ -61,7 +61,7 @@ func strangersDoNotBlock(t *testing.T, w *world) {
 	}
 }
 
-func otherLibrariesCount(t *testing.T, w *world) {
+func otherLibrariesCount(t testing.TB, w *world) {
 	if len(w.recipe.Foreign) == 0 {
 		t.Skip("there are none for this recipe")
 	}
@@ -81,7 +81,7 @@ func otherLibrariesCount(t *testing.T, w *world) {
 	}
 }
 
-func extraMarkersCount(t *testing.T, w *world) {
+func extraMarkersCount(t testing.TB, w *world) {
 	if w.recipe.Dirs != nil {
 		t.Skip("no other library has nodes in its directories")
 	}

@@ -33,7 +33,7 @@ func timeLimits() []law {
 }
 
 // notAcquired wants an error that is ErrNotAcquired, and neither the end of a context nor a lost connection.
-func notAcquired(t *testing.T, err error) {
+func notAcquired(t testing.TB, err error) {
 	t.Helper()
 	var failed *locks.AcquireError
 	if !errors.As(err, &failed) || !isNotAcquired(err) {
@@ -42,7 +42,7 @@ func notAcquired(t *testing.T, err error) {
 	wantNone(t, err, context.Canceled, context.DeadlineExceeded, framework.ErrConnectionLost)
 }
 
-func withinWaitsThatLong(t *testing.T, w *world) {
+func withinWaitsThatLong(t testing.TB, w *world) {
 	held := w.client().fill()
 	before := w.nodes()
 	c := w.client()
@@ -65,7 +65,7 @@ func withinWaitsThatLong(t *testing.T, w *world) {
 	held.release(t)
 }
 
-func withinGetsWhatIsReleasedInTime(t *testing.T, w *world) {
+func withinGetsWhatIsReleasedInTime(t testing.TB, w *world) {
 	d := w.server.SessionTimeout() / 10
 	w.tries(func() bool {
 		held := w.client().fill()
@@ -95,7 +95,7 @@ func withinGetsWhatIsReleasedInTime(t *testing.T, w *world) {
 }
 
 // The caller's own deadline is before the limit, or passes at the same moment; or the caller cancels.
-func withinYieldsToTheCallersOwnEnd(t *testing.T, w *world) {
+func withinYieldsToTheCallersOwnEnd(t testing.TB, w *world) {
 	held := w.client().fill()
 	c := w.client()
 	d := w.server.SessionTimeout() / 10
@@ -121,7 +121,7 @@ func withinYieldsToTheCallersOwnEnd(t *testing.T, w *world) {
 	held.release(t)
 }
 
-func withinReportsThatThereIsNoConnection(t *testing.T, w *world) {
+func withinReportsThatThereIsNoConnection(t testing.TB, w *world) {
 	w.record.Silent()
 	c := w.client()
 	d := w.server.SessionTimeout() / 20
@@ -138,7 +138,7 @@ func withinReportsThatThereIsNoConnection(t *testing.T, w *world) {
 	c.link.Heal()
 }
 
-func withinOfNoTimeIsATry(t *testing.T, w *world) {
+func withinOfNoTimeIsATry(t testing.TB, w *world) {
 	for _, d := range []time.Duration{0, -1, -time.Hour} {
 		lease, err := locks.Within(w.client().lock(), d).Acquire(t.Context())
 		if err != nil {
@@ -161,7 +161,7 @@ func withinOfNoTimeIsATry(t *testing.T, w *world) {
 	held.release(t)
 }
 
-func withinDoesNotBoundAReentry(t *testing.T, w *world) {
+func withinDoesNotBoundAReentry(t testing.TB, w *world) {
 	lock := w.client().lock()
 	lease, err := lock.Acquire(t.Context())
 	if err != nil {
@@ -184,7 +184,7 @@ func withinDoesNotBoundAReentry(t *testing.T, w *world) {
 }
 
 // A try meets a server that does not answer, to the first request or to the creation of its node, or no server.
-func tryEndsWithinTheConnectionTimeout(t *testing.T, w *world) {
+func tryEndsWithinTheConnectionTimeout(t testing.TB, w *world) {
 	timeout := w.server.SessionTimeout() / 10
 	var answer func()
 	for _, situation := range []struct {

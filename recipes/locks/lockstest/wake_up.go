@@ -15,7 +15,7 @@ func oneWakeUp() []law {
 	}
 }
 
-func waitersWatchTheirOwnNodeAndOneMore(t *testing.T, w *world) {
+func waitersWatchTheirOwnNodeAndOneMore(t testing.TB, w *world) {
 	const waiters = 5
 	held := w.client().fill()
 	w.watching(held, 0) // a retained lock asks for one of its own after it was let in
@@ -43,7 +43,7 @@ func (w *world) watching(held leases, waiters int) {
 
 // A release is heard by the next contender, which is let in, and by the one after that, which learns that it is next
 // now. All others send nothing.
-func aReleaseWakesOne(t *testing.T, w *world) {
+func aReleaseWakesOne(t testing.TB, w *world) {
 	held := w.client().fill()
 	clients := w.clients(5)
 	var line []*attempt
@@ -86,7 +86,7 @@ func aReleaseWakesOne(t *testing.T, w *world) {
 }
 
 // A client gives up a thousand times behind one long hold.
-func givingUpLeavesNothing(t *testing.T, w *world) {
+func givingUpLeavesNothing(t testing.TB, w *world) {
 	const times, together = 1000, 50
 	held := w.client().fill()
 	w.watching(held, 0)
@@ -116,7 +116,7 @@ func givingUpLeavesNothing(t *testing.T, w *world) {
 }
 
 // The same with one waiter at a time, which stands next to the holder each time.
-func givingUpInTurnLeavesNothing(t *testing.T, w *world) {
+func givingUpInTurnLeavesNothing(t testing.TB, w *world) {
 	w.watching(w.client().fill(), 0)
 	c := w.client()
 	node, watches := w.nodes()[0], w.server.AllWatches()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 
 // A world is what a law runs in: a server, and a lock on it that no other law uses.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	server   Server
 	exact    bool // time is: the law runs in a bubble
 	recipe   Recipe
@@ -23,11 +24,12 @@ type world struct {
 	record   *Record
 	contacts []*contact
 	attempts []*attempt
+	robbed   atomic.Bool // a client that was left alone has lost a lease or its session
 }
 
 // newWorld makes the world of one law. At its end everything is let go, and what is left of the lock at the server
 // then, nodes or watches, is an error: every law is one of G4 and G5 as well. Then the journal is checked.
-func newWorld(t *testing.T, server Server, recipe Recipe, exact bool) *world {
+func newWorld(t testing.TB, server Server, recipe Recipe, exact bool) *world {
 	w := &world{t: t, server: server, recipe: recipe, exact: exact, path: fmt.Sprintf("/laws/%s-%x", recipe.Name, time.Now().UnixNano())}
 	w.record = NewRecord(server, w.path)
 	t.Cleanup(w.cleanUp)
@@ -47,9 +49,10 @@ func (w *world) cleanUp() {
 			_ = a.lease.Release() // it may have been released, or lost
 		}
 	}
-	w.untilGone("no node of the lock is left", func() bool { return len(w.nodes()) == 0 })
-	w.untilGone("no watch is left", func() bool { return w.server.AllWatches() == 0 })
+	w.leavesNothing("no node of the lock is left", func() bool { return len(w.nodes()) == 0 })
+	w.leavesNothing("no watch is left", func() bool { return w.server.AllWatches() == 0 })
 	for _, c := range w.contacts {
+		c.link.disturb()
 		_ = c.Close()
 	}
 	w.record.Check(w.t, w.exact)
@@ -81,6 +84,13 @@ func (w *world) clientOn(link *Link, opts ...framework.Option) *contact {
 	w.record.Attach(client, name)
 	c := &contact{Client: client, w: w, link: link}
 	w.contacts = append(w.contacts, c)
+	if !w.exact {
+		c.OnStateChange(func(now framework.StateChange) {
+			if now.State == framework.StateLost && !link.isDisturbed(now.SessionID) {
+				w.robbed.Store(true)
+			}
+		})
+	}
 	if err := client.BlockUntilConnected(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -170,6 +180,9 @@ func (w *world) settles(before []string, leases int) {
 	}
 	w.untilGone("no node is there but those of the leases", func() bool { return len(w.added(before)) <= leases })
 	w.until("the leases have settled", func() bool {
+		if w.robbed.Load() {
+			w.t.Fatal("a lease was lost before it had settled")
+		}
 		now := w.added(before)
 		return len(now) == leases && !slices.ContainsFunc(now, func(node string) bool { return w.server.Watches(node) == 0 })
 	})
@@ -178,7 +191,7 @@ func (w *world) settles(before []string, leases int) {
 type leases []*locks.Lease
 
 // release releases all; what is said of the removal of their nodes is an error of the test.
-func (ls leases) release(t *testing.T) {
+func (ls leases) release(t testing.TB) {
 	t.Helper()
 	for _, l := range ls {
 		if err := l.Release(); err != nil {
@@ -211,6 +224,15 @@ func (w *world) untilGone(what string, holds func() bool) {
 	if limit := w.limit(); !await.Within(limit, holds) {
 		w.t.Fatalf("after %v it is not so that %s; nodes %v, watches %d", limit, what, w.nodes(), w.server.AllWatches())
 	}
+}
+
+// leavesNothing is untilGone at the end of a law. What stays then is residue however slow the machine is.
+func (w *world) leavesNothing(what string, holds func() bool) {
+	w.t.Helper()
+	if !await.Within(w.limit(), holds) {
+		violated(w.t)
+	}
+	w.untilGone(what, holds)
 }
 
 // pass lets time pass: what the law is about happens meanwhile, or does not.
