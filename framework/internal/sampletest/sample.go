@@ -4,7 +4,7 @@
 // that a plain go test always plays the same. Consecutive numbers play everything: five of them all of what is played in
 // fifths.
 //
-// The packages framework/internal/sampletest and recipes/internal/sampletest have the same files, since neither side can
+// The packages framework/internal/sampletest and recipes/internal/sampletest are the same, because neither side can
 // import the other's.
 package sampletest
 
