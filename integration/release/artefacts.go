@@ -7,9 +7,11 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,12 +71,12 @@ func (r release) build(ctx context.Context, to string, chosen []target) error {
 	if err := a.checkOut(ctx); err != nil {
 		return err
 	}
-	page := []string{"run", "./examples/playground", "-build", "examples/testserver/playground"}
+	page := []string{"run", "-C", "examples", "./playground", "-build", "testserver/playground"}
 	env := []string{"GOFLAGS=", "GOWORK=off", "GOOS=" + runtime.GOOS, "GOARCH=" + runtime.GOARCH}
 	if _, err := command(ctx, a.tree.dir, env, "go", page...); err != nil {
 		return err
 	}
-	for _, name := range []string{"testserver", "zklock"} {
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		if err := a.program(ctx, name, chosen); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -82,7 +84,9 @@ func (r release) build(ctx context.Context, to string, chosen []target) error {
 	return a.write(to)
 }
 
-// checkOut clones the commit, so that neither changes nor ignored files of the working tree get into programs.
+// checkOut clones the commit, so that neither changes nor ignored files of the working tree get into programs. Go takes
+// the version of a program from the tags of its own module, which come after the library's and are of other commits, so
+// the clone gets tags for a release.
 func (a *artefacts) checkOut(ctx context.Context) (err error) {
 	if a.commit, err = a.git(ctx, "rev-parse", "--verify", a.release.version+"^{commit}"); err != nil {
 		return err
@@ -97,6 +101,13 @@ func (a *artefacts) checkOut(ctx context.Context) (err error) {
 	if _, err := a.tree.git(ctx, "-c", "advice.detachedHead=false", "checkout", "--quiet", a.commit); err != nil {
 		return err
 	}
+	if semver.IsValid(a.release.version) {
+		for _, s := range sources {
+			if _, err := a.tree.git(ctx, "tag", "--force", s.module+"/"+a.release.version, a.commit); err != nil {
+				return err
+			}
+		}
+	}
 	text, err := a.tree.git(ctx, "show", "--no-patch", "--format=%ct", "HEAD")
 	if err != nil {
 		return err
@@ -106,18 +117,24 @@ func (a *artefacts) checkOut(ctx context.Context) (err error) {
 	return err
 }
 
+// sources are where the programs of a release are: a module, and the arguments of go build there.
+var sources = map[string]struct {
+	module string
+	args   []string
+}{
+	"testserver": {"examples", []string{"-tags=playground", "./testserver"}},
+	"zklock":     {"examples/zklock", []string{"."}},
+}
+
 // compile makes one static program.
 func (a *artefacts) compile(ctx context.Context, name string, t target) (program []byte, err error) {
 	out := filepath.Join(filepath.Dir(a.tree.dir), name)
 	env := []string{
 		"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=",
 	}
-	args := []string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", out}
-	if name == "testserver" {
-		args = append(args, "-tags=playground")
-	}
-	_, err = command(ctx, a.tree.dir, env, "go", append(args, "./examples/"+name)...)
-	if err != nil {
+	s := sources[name]
+	args := append([]string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", out}, s.args...)
+	if _, err := command(ctx, filepath.Join(a.tree.dir, s.module), env, "go", args...); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(out) //nolint:gosec // just written

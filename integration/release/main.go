@@ -6,7 +6,7 @@
 //	go run . -tag v0.1.0         # dates the changelog, commits it, and tags the library
 //	git push origin main v0.1.0
 //	go run . -build DIR v0.1.0   # the programs, for all systems, with checksums; or of another commit
-//	go run . -nested v0.1.0      # then tags the modules below, which need the library's tag to be public
+//	go run . -nested v0.1.0      # tags the nested modules whose requirements are public; again, until all have tags
 //
 // A tag that was pushed is never moved: the module proxy and the sum database keep what they saw first.
 package main
@@ -27,7 +27,7 @@ import (
 
 func main() {
 	tag := flag.Bool("tag", false, "tag the library, after a commit that dates the changelog")
-	nested := flag.Bool("nested", false, "tag the modules below, which require the library's tag")
+	nested := flag.Bool("nested", false, "tag the nested modules whose requirements have public tags; repeat it until it says that all have one")
 	build := flag.String("build", "", "build the programs of the version, or of a commit, in a new `directory`")
 	rehearse := flag.String("rehearse", "", "release to a bare clone and a module proxy in a new `directory`")
 	only := flag.String("targets", "", "with -build or -rehearse, a `list` such as linux/amd64,windows/arm64 instead of all")
@@ -78,8 +78,8 @@ type release struct {
 
 func (r release) say(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format+"\n", args...) }
 
-// check says everything that stands in the way.
-func (r release) check(ctx context.Context) (notes string, err error) {
+// check returns the notes and the zip of the library, or everything that stands in the way.
+func (r release) check(ctx context.Context) (notes string, archive []byte, err error) {
 	var problems []error
 	if !semver.IsValid(r.version) || semver.Canonical(r.version) != r.version {
 		problems = append(problems, fmt.Errorf("%q is no version: v0.1.0 is one", r.version))
@@ -90,35 +90,44 @@ func (r release) check(ctx context.Context) (notes string, err error) {
 	if status, err := r.git(ctx, "status", "--porcelain"); err != nil || status != "" {
 		problems = append(problems, errors.Join(fmt.Errorf("there are uncommitted changes:\n%s", status), err))
 	}
-	if _, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "refs/tags/"+r.version); err == nil {
+	if r.hasTag(ctx, r.version) {
 		problems = append(problems, fmt.Errorf("there is a tag %s already, and tags are never moved", r.version))
 	}
 	notes, err = r.notes()
-	problems = append(problems, err, r.checkFirst(ctx, notes), r.checkNames(ctx, notes), r.checkZip(ctx, "HEAD"))
-	return notes, errors.Join(problems...)
+	problems = append(problems, err, r.checkFirst(ctx, notes), r.checkNames(ctx, notes))
+	archive, err = r.libraryZip(ctx, "HEAD")
+	return notes, archive, errors.Join(append(problems, err)...)
 }
 
 // dryRun prints the notes, and what would be done.
 func (r release) dryRun(ctx context.Context) error {
-	notes, err := r.check(ctx)
+	notes, archive, err := r.check(ctx)
 	if err != nil {
 		return err
 	}
-	nested, err := r.nestedModules()
+	modules, err := r.nestedModules(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	nested, err := rounds(modules)
 	if err != nil {
 		return err
 	}
 	r.say("%s\n", notes)
 	r.say("A dry run. With -tag:\n  %s gets the heading %q\n  git tag -a %s", changelog, r.heading(), r.version)
-	for _, module := range nested {
-		r.say("With -nested, when that is public:\n  git tag -a %s/%s", module, r.version)
+	for _, round := range nested {
+		r.say("With -nested, when that is public:")
+		for _, dir := range round {
+			r.say("  git tag -a %s/%s", dir, r.version)
+		}
 	}
+	r.say("The zip of the library has %d bytes, of at most %d.", len(archive), zipLimit)
 	return nil
 }
 
 // tagLibrary dates the changelog and tags the commit.
 func (r release) tagLibrary(ctx context.Context) error {
-	notes, err := r.check(ctx)
+	notes, _, err := r.check(ctx)
 	if err != nil {
 		return err
 	}
@@ -132,25 +141,6 @@ func (r release) tagLibrary(ctx context.Context) error {
 		return err
 	}
 	r.say("tagged %s. Next:\n  git push origin HEAD %s\n  go run . -nested %s", r.version, r.version, r.version)
-	return nil
-}
-
-// tagNested tags the modules below, each on a commit of its own in which it requires the library's version. On the
-// branch they go on to use the library beside them.
-func (r release) tagNested(ctx context.Context) error {
-	if _, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "refs/tags/"+r.version); err != nil {
-		return fmt.Errorf("there is no tag %s yet: -tag makes it", r.version)
-	}
-	modules, err := r.nestedModules()
-	if err != nil {
-		return err
-	}
-	for _, module := range modules {
-		if err := r.tagModule(ctx, module); err != nil {
-			return fmt.Errorf("%s: %w", module, err)
-		}
-		r.say("tagged %s/%s. Next:\n  git push origin %s/%s", module, r.version, module, r.version)
-	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -46,9 +47,9 @@ func (r release) rehearse(ctx context.Context, work string, chosen []target) (*r
 		{"go run . -tag " + r.version, func(ctx context.Context) error { return a.maintainer.tagLibrary(ctx) }},
 		{"git push origin HEAD " + r.version, func(ctx context.Context) error { return a.push(ctx, "HEAD", r.version) }},
 		{"the programs, twice, and their checksums", func(ctx context.Context) error { return a.buildTwice(ctx, chosen) }},
-		{"go install, from a module proxy", a.install},
-		{"go run . -nested " + r.version, func(ctx context.Context) error { return a.maintainer.tagNested(ctx) }},
-		{"the tags of the modules below, and go get of each", a.requireNested},
+		{"go get of the library, from a module proxy", a.publishLibrary},
+		{"go run . -nested " + r.version + ", and go get of what it tags, until all is tagged", a.publishNested},
+		{"go install and go run of programs, from the module proxy", a.install},
 	} {
 		r.say("rehearsal: %s", step.name)
 		if err := step.do(ctx); err != nil {
@@ -137,64 +138,73 @@ func sameFiles(one, other string) error {
 	return errors.Join(problems...)
 }
 
-// install has Go fetch the library's zip, and programs from it. It would refuse a module with replacements.
-func (a *rehearsal) install(ctx context.Context) error {
-	err := a.public.publish(ctx, a.visitor, module.Version{Path: library, Version: a.version}, a.version, "")
-	if err != nil {
+// publish has the module proxy make a module of a tag that was pushed, and another module require it.
+func (a *rehearsal) publish(ctx context.Context, dir, tag string) error {
+	if _, err := a.visitor.git(ctx, "fetch", "--quiet", "--tags"); err != nil {
 		return err
 	}
-	bin := filepath.Join(a.work, "bin")
-	if err := os.MkdirAll(bin, 0o755); err != nil { //nolint:gosec // to be run
-		return err
-	}
-	env := append([]string{"GOBIN=" + bin}, a.maintainer.env...)
-	if _, err := command(ctx, bin, env, "go", "mod", "download", library+"@"+a.version); err != nil {
-		return err
-	}
-	for _, program := range []string{"zklock", "contention", "testserver"} {
-		if _, err := command(ctx, bin, env, "go", "install", library+"/examples/"+program+"@"+a.version); err != nil {
-			return err
-		}
-	}
-	said, err := command(ctx, bin, nil, filepath.Join(bin, "zklock"), "version")
-	if err == nil && !strings.HasPrefix(said, "zklock "+a.version) {
-		err = fmt.Errorf("zklock version: got %q, want %s", said, a.version)
-	}
-	return err
-}
-
-// requireNested pushes the tags of the modules below, and has another module require each.
-func (a *rehearsal) requireNested(ctx context.Context) error {
-	modules, err := a.maintainer.nestedModules()
-	if err != nil {
+	published := module.Version{Path: path.Join(library, dir), Version: a.version}
+	if err := a.public.publish(ctx, a.visitor, published, tag, dir); err != nil {
 		return err
 	}
 	user := filepath.Join(a.work, "user")
 	if err := os.MkdirAll(user, 0o755); err != nil { //nolint:gosec // to be read
 		return err
 	}
-	for _, dir := range modules {
-		tag := dir + "/" + a.version
-		if err := a.push(ctx, tag); err != nil {
-			return err
-		}
-		if _, err := a.visitor.git(ctx, "fetch", "--quiet", "--tags"); err != nil {
-			return err
-		}
-		below := module.Version{Path: library + "/" + dir, Version: a.version}
-		if err := a.public.publish(ctx, a.visitor, below, tag, dir); err != nil {
-			return err
-		}
-		file := filepath.Join(user, "go.mod")
-		if err := os.WriteFile(file, []byte("module example.com/user\n\ngo 1.25.0\n"), 0o600); err != nil {
-			return err
-		}
-		if _, err := command(ctx, user, a.maintainer.env, "go", "get", below.String()); err != nil {
-			return err
-		}
-		if _, err := command(ctx, user, a.maintainer.env, "go", "list", "-deps", below.Path+"/..."); err != nil {
+	if err := os.WriteFile(filepath.Join(user, "go.mod"), []byte("module example.com/user\n\ngo 1.25.0\n"), 0o600); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"get", published.String()}, {"list", "-deps", published.Path + "/..."}} {
+		if _, err := command(ctx, user, a.maintainer.env, "go", args...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (a *rehearsal) publishLibrary(ctx context.Context) error { return a.publish(ctx, "", a.version) }
+
+// publishNested tags round after round of nested modules, and publishes each before the next, whose modules require them.
+func (a *rehearsal) publishNested(ctx context.Context) error {
+	for {
+		tags, left, err := a.maintainer.tagRound(ctx)
+		if err != nil {
+			return err
+		}
+		for _, tag := range tags {
+			if err := a.push(ctx, tag); err != nil {
+				return err
+			}
+			if err := a.publish(ctx, path.Dir(tag), tag); err != nil {
+				return err
+			}
+		}
+		a.say("rehearsal: %s; left: %d", strings.Join(tags, ", "), left)
+		if left == 0 {
+			return a.maintainer.tagNested(ctx)
+		}
+	}
+}
+
+// install has Go install and run programs. It would refuse a module with replacements.
+func (a *rehearsal) install(ctx context.Context) error {
+	bin := filepath.Join(a.work, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil { //nolint:gosec // to be run
+		return err
+	}
+	env := append([]string{"GOBIN=" + bin}, a.maintainer.env...)
+	for _, args := range [][]string{
+		{"install", "/examples/zklock"}, {"install", "/examples/contention"}, {"install", "/examples/testserver"},
+		{"run", "/integration/replay", "-h"},
+	} {
+		args[1] = library + args[1] + "@" + a.version
+		if _, err := command(ctx, bin, env, "go", args...); err != nil {
+			return err
+		}
+	}
+	said, err := command(ctx, bin, nil, filepath.Join(bin, "zklock"), "version")
+	if err == nil && !strings.HasPrefix(said, "zklock "+a.version+",") {
+		err = fmt.Errorf("zklock version: got %q, want %s", said, a.version)
+	}
+	return err
 }

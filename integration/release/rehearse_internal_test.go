@@ -62,10 +62,15 @@ func TestRehearsalReleasesToABareCloneAndAProxy(t *testing.T) {
 	if err != nil || len(files) != 6 {
 		t.Errorf("got %q and %v, want an archive, a bill and an image of two programs", files, err)
 	}
-	const nested = "examples/observability"
+	const nested = "integration"
 	file := must(t, a.origin, "show", nested+"/"+version+":"+nested+"/go.mod")
-	if strings.Contains(file, "replace") || !strings.Contains(file, library+" "+version) {
-		t.Errorf("got the go.mod\n%s\nwant one that requires %s %s and replaces nothing", file, library, version)
+	for _, required := range []string{library, library + "/examples", library + "/examples/zklock"} {
+		if strings.Contains(file, "replace") || !strings.Contains(file, required+" "+version) {
+			t.Errorf("got the go.mod\n%s\nwant one that requires %s %s and replaces nothing", file, required, version)
+		}
+	}
+	if tags := must(t, a.origin, "tag", "-l", "integration/*/"+version); tags != "" {
+		t.Errorf("got the tags %s, want none of modules that only this repository uses", tags)
 	}
 	if branch := must(t, a.origin, "show", "main:"+nested+"/go.mod"); !strings.Contains(branch, "replace") {
 		t.Error("got a branch that does not use the library beside it any more")

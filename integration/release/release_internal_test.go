@@ -109,7 +109,9 @@ func try(t *testing.T, r repository, do func(release, context.Context) error) (o
 func TestDryRunPrintsTheNotesAndChangesNothing(t *testing.T) {
 	r := clone(t)
 	out, err := try(t, r, release.dryRun)
-	for _, want := range []string{"### Added", "git tag -a v0.1.0", "git tag -a examples/observability/v0.1.0"} {
+	for _, want := range []string{
+		"### Added", "git tag -a v0.1.0", "git tag -a examples/observability/v0.1.0", "git tag -a integration/v0.1.0", "zip of the library has",
+	} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("got %v and %q, want %q", err, out, want)
 		}
@@ -122,7 +124,7 @@ func TestDryRunPrintsTheNotesAndChangesNothing(t *testing.T) {
 func TestWhatStandsInTheWayOfAReleaseIsNamed(t *testing.T) {
 	r := clone(t)
 	for _, wrong := range []string{"0.1.0", "v0.1", "v2.0.0"} {
-		if _, err := (release{repository: r, version: wrong}).check(t.Context()); err == nil || !strings.Contains(err.Error(), wrong) {
+		if _, _, err := (release{repository: r, version: wrong}).check(t.Context()); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%s: got %v, want a refusal that names it", wrong, err)
 		}
 	}

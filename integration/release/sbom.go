@@ -55,12 +55,15 @@ type dependency struct {
 
 // billOfMaterials describes a program by what Go has written into it: its modules, with their sums, the version of Go,
 // whose standard library is a module as well, and the settings of the build. Its serial number follows from the
-// program, so that the same program has the same bill.
+// program, so that the same program has the same bill. Modules of this repository that were built from the directories
+// beside the program have its version.
 func billOfMaterials(name string, program []byte, info *debug.BuildInfo, when time.Time) ([]byte, error) {
 	sum := sha256.Sum256(program)
 	main := moduleComponent("application", &info.Main)
 	main.Name, main.Hashes = name, []hash{{"SHA-256", hex.EncodeToString(sum[:])}}
-	main.URL += "#examples/" + name
+	if inside, found := strings.CutPrefix(info.Path, info.Main.Path+"/"); found {
+		main.URL += "#" + inside
+	}
 	main.Ref = main.URL
 	b := bom{
 		Format: "CycloneDX", SpecVersion: "1.5", Version: 1, SerialNumber: serialNumber(sum),
@@ -74,7 +77,9 @@ func billOfMaterials(name string, program []byte, info *debug.BuildInfo, when ti
 	std := debug.Module{Path: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}
 	needs := dependency{Ref: main.Ref, On: []string{}}
 	for _, m := range append(info.Deps, &std) {
-		if m.Replace != nil {
+		if m.Replace != nil && ofThisRepository(m.Path) {
+			m = &debug.Module{Path: m.Path, Version: info.Main.Version}
+		} else if m.Replace != nil {
 			return nil, fmt.Errorf("%s is built with a replacement of %s, which nothing outside can name", name, m.Path)
 		}
 		c := moduleComponent("library", m)

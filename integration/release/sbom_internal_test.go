@@ -3,6 +3,7 @@ package main
 import (
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 )
@@ -40,6 +41,15 @@ func TestABillOfMaterialsHasTheFieldsThatCycloneDXRequires(t *testing.T) {
 			if !refs[ref] {
 				t.Errorf("a dependency names %s, which is no component", ref)
 			}
+		}
+	}
+	info.Path = library + "/examples/testserver"
+	info.Main.Path = library + "/examples"
+	info.Deps = append(info.Deps, &debug.Module{Path: library, Version: "v0.0.0", Replace: &debug.Module{Path: ".."}})
+	text, err = billOfMaterials("testserver", []byte("program"), info, time.Unix(0, 0))
+	for _, want := range []string{`"pkg:golang/` + library + "@" + version + `"`, "/examples@" + version + "#testserver"} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("got %v and\n%s\nwant %s, as the library was built from the same commit", err, text, want)
 		}
 	}
 	info.Deps[0].Replace = &debug.Module{Path: "../sync"}
