@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	if err == nil && !*fetch {
 		s := site{dir: *dir, ref: *ref, python: python, playground: func(ctx context.Context, to string) error {
 			env := []string{"GOFLAGS=", "GOWORK=off", "GOOS=" + runtime.GOOS, "GOARCH=" + runtime.GOARCH}
-			return command(ctx, *dir, env, "go", "run", "./examples/playground", "-build", to)
+			return command(ctx, *dir, env, "go", "run", "-C", "examples", "./playground", "-build", to)
 		}}
 		if err = s.build(ctx, *to); err == nil {
 			_, _ = fmt.Fprintln(out, filepath.Join(*to, "index.html"))

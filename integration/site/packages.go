@@ -22,18 +22,21 @@ var ownTests = []string{
 	"recipes/journaltest", "recipes/leader/leadertest", "recipes/locks/lockstest", "recipes/nodes/nodestest",
 }
 
-// isShown reports whether the site has a page of what go doc shows of a directory: it is one of the library's, and
-// users can import it.
+// besideLibrary are packages for users in other modules of the repository.
+var besideLibrary = []string{"examples/zklock/txnlog"}
+
+// isShown reports whether the site has a page of what go doc shows of a directory. It has one of each package of the
+// library that users can import, and of those besideLibrary.
 func isShown(dir string) bool {
 	top, _, _ := strings.Cut(dir, "/")
 	return slices.Contains([]string{"framework", "recipes", "retry"}, top) && !strings.Contains("/"+dir+"/", "/internal/") &&
-		!slices.Contains(ownTests, dir)
+		!slices.Contains(ownTests, dir) || slices.Contains(besideLibrary, dir)
 }
 
 // packagePage is where the page of a package lies among those of the site.
 func packagePage(dir string) string { return "packages/" + dir + ".md" }
 
-// packages returns a page of each package of the library, by where it lies.
+// packages returns a page of each package that is shown, by where it lies.
 func (s site) packages() (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	err := filepath.WalkDir(s.dir, func(name string, entry fs.DirEntry, err error) error {
@@ -45,7 +48,7 @@ func (s site) packages() (map[string][]byte, error) {
 			return err
 		}
 		dir = filepath.ToSlash(dir)
-		if top, _, _ := strings.Cut(dir, "/"); !isShown(top) {
+		if top, _, _ := strings.Cut(dir, "/"); !isShown(top) && top != "examples" {
 			return fs.SkipDir
 		}
 		if sources, err := filepath.Glob(filepath.Join(name, "*.go")); err != nil || len(sources) == 0 || !isShown(dir) {

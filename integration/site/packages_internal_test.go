@@ -154,14 +154,15 @@ func TestPackagesShowWhatGoDocShows(t *testing.T) {
 	for name, text := range map[string]string{
 		"recipes/gate/gate.go": source, "recipes/gate/gate_test.go": example, "recipes/gate/other_windows.go": "package gate\n\nvar W = 1\n",
 		"retry/retry.go": "package retry\n", "recipes/internal/queue/queue.go": "package queue\n", "framework/ranked/ranked.go": "package ranked\n",
-		"examples/leader/main.go": "package main\n", "recipes/gate/testdata/x.txt": "",
+		"examples/leader/main.go": "package main\n", "examples/zklock/txnlog/log.go": "package txnlog\n", "recipes/gate/testdata/x.txt": "",
 	} {
 		if err := write(filepath.Join(s.dir, name), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	texts, err := s.packages()
-	if got, want := slices.Sorted(maps.Keys(texts)), []string{"packages/recipes/gate.md", "packages/retry.md"}; err != nil || !slices.Equal(got, want) {
+	want := []string{"packages/examples/zklock/txnlog.md", "packages/recipes/gate.md", "packages/retry.md"}
+	if got := slices.Sorted(maps.Keys(texts)); err != nil || !slices.Equal(got, want) {
 		t.Fatalf("got pages of %q and %v, want %q", got, err, want)
 	}
 	empty := regexp.MustCompile(`\n\n+`) // how many empty lines there are is nothing that a reader sees
@@ -181,9 +182,9 @@ func TestPackagesNameTheOneThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Each of the packages that only our own tests use is there.
-func TestOwnTestsAreThere(t *testing.T) {
-	for _, dir := range ownTests {
+// The packages that only our own tests use, and those beside the library, are there.
+func TestPackagesWithAnExceptionAreThere(t *testing.T) {
+	for _, dir := range slices.Concat(ownTests, besideLibrary) {
 		if sources, err := filepath.Glob(filepath.Join("../..", dir, "*.go")); err != nil || len(sources) == 0 {
 			t.Errorf("%s: got %q and %v, want a package", dir, sources, err)
 		}
