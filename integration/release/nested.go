@@ -95,8 +95,8 @@ func (r release) tagNested(ctx context.Context) error {
 		return err
 	case left > 0:
 		r.say("  go run . -nested %s   # again, when these tags are public: modules that require them are left, %d of them", r.version, left)
-	case len(tags) == 0:
-		r.say("every nested module has a tag of %s", r.version)
+	default:
+		r.say("Every nested module has a tag of %s.", r.version)
 	}
 	return nil
 }
