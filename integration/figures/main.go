@@ -116,11 +116,10 @@ func parse(args []string, errs io.Writer) (settings, error) {
 		packages: values("./framework/...", "./recipes/...", "./retry/..."),
 		roots:    values("recipes/locks.InterProcessMutex.Acquire", "recipes/locks.Lease.Release"),
 		apart:    values("framework/internal/transport"),
-		floors: values("retry framework/ranked examples/zklock/txnlog framework/zktest/explore", "framework/zktest framework/internal/clock framework/listen framework/sasl",
+		floors: values("retry framework/ranked framework/zktest/explore", "framework/zktest framework/internal/clock framework/listen framework/sasl",
 			"framework/session", "framework/internal/cause", "framework/internal", "framework/internal/live", "framework", "recipes/internal/steps", "recipes/internal recipes/shared recipes/cache recipes/nodes", "recipes", "recipes/leader recipes/counters",
 			"recipes/journaltest", "framework/internal/clienttest recipes/locks/lockstest recipes/cache/cachetest",
-			"recipes/internal/model recipes/internal/malformtest recipes/internal/simtest recipes/leader/leadertest recipes/cache/porttest recipes/nodes/nodestest",
-			"examples/programs", "examples/internal integration/zookeeper integration/internal", "examples integration", "integration/internal/drivers"),
+			"recipes/internal/model recipes/internal/malformtest recipes/internal/simtest recipes/leader/leadertest recipes/cache/porttest recipes/nodes/nodestest"),
 	}
 	flags := flag.NewFlagSet("figures", flag.ContinueOnError)
 	flags.SetOutput(errs)
