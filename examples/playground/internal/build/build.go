@@ -128,7 +128,7 @@ func guarantees(ctx context.Context, in string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := os.ReadFile(filepath.Join(dir, "doc.go")) //nolint:gosec // a file of this module
+	doc, err := os.ReadFile(filepath.Join(dir, "doc.go")) //nolint:gosec // a file of the library
 	if err != nil {
 		return nil, err
 	}
