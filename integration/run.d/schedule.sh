@@ -5,11 +5,11 @@ loads=() pids=() began=() states=() # by the number of a part; states: running, 
 mark=$$-$RANDOM                     # in the environment of all that the tests start
 
 begin() {
-	work=$(mktemp -d "${TMPDIR:-/tmp}/curator-run.XXXXXX")
+	work=$(mktemp -d "${TMPDIR:-/tmp}/run.XXXXXX")
 	trap finish EXIT
 	trap 'stopped=yes; exit 130' INT TERM HUP
-	mkdir "$work/tmp"
-	export TMPDIR=$work/tmp # of all that runs, so that nothing stays behind
+	mkdir "$work/t"
+	export TMPDIR=$work/t # of all that runs, so that nothing stays behind; the paths of sockets must be short
 	[[ -n $sample ]] || sample=$(($(date +%s) / 86400))
 	[[ " ${chosen[*]-} " != *' all '* ]] || sample=all
 	export CURATOR_SAMPLE=$sample
