@@ -199,11 +199,11 @@ func whoStoodBehindWaits(t testing.TB, w *world, end func(first *contact, itself
 // sessionOf is the session that owns a node.
 func (*contact) sessionOf(t testing.TB, w *world, node string) int64 {
 	t.Helper()
-	stat := w.server.Stat(node)
-	if stat == nil {
-		t.Fatalf("%s is not there", node)
+	if stat := w.server.Stat(node); stat != nil {
+		return stat.EphemeralOwner
 	}
-	return stat.EphemeralOwner
+	t.Fatalf("%s is not there", node)
+	return 0
 }
 
 // standsBehindWaiters says whether a waiter watches a waiter before it. A reader does not watch readers.
