@@ -194,7 +194,9 @@ func (a *rehearsal) install(ctx context.Context) error {
 	}
 	env := append([]string{"GOBIN=" + bin}, a.maintainer.env...)
 	for _, args := range [][]string{
-		{"install", "/examples/zklock"}, {"install", "/examples/contention"}, {"install", "/examples/testserver"},
+		{"install", "/examples/zklock"},
+		{"install", "/examples/contention"},
+		{"install", "/examples/testserver"},
 		{"run", "/integration/replay", "-h"},
 	} {
 		args[1] = library + args[1] + "@" + a.version
