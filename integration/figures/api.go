@@ -10,17 +10,11 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// apiFile has the exported API of the library, relative to a checkout.
-const apiFile = "integration/api.txt"
-
-// api writes the exported names of all packages that others may import, a line for each: types, their exported fields
-// and methods, promoted ones too, functions, constants, variables.
+// api writes the exported names of the loaded packages, one a line. These are types with their exported fields and
+// methods (also promoted ones), functions, constants and variables.
 func (m *module) api() string {
 	var lines []string
 	for _, p := range m.packages {
-		if strings.Contains("/"+p.PkgPath+"/", "/internal/") || p.Name == "main" {
-			continue
-		}
 		lines = append(lines, m.apiOf(p)...)
 	}
 	return strings.Join(lines, "\n") + "\n"
@@ -56,7 +50,7 @@ func (m *module) apiOf(p *packages.Package) (lines []string) {
 	return lines
 }
 
-// typeLines returns the line of a type, and those of its fields and methods, sorted.
+// typeLines returns the line of a type, followed by the sorted lines of its fields and methods.
 func typeLines(declared *types.TypeName, qualifier types.Qualifier) []string {
 	name := declared.Name()
 	if declared.IsAlias() {

@@ -3,16 +3,22 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/callgraph"
 	"golang.org/x/tools/go/callgraph/vta"
-	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/ssa"
 	"golang.org/x/tools/go/ssa/ssautil"
 )
 
-// A reach collects the functions that code may call.
+// A reach collects the functions that code in one program may call.
+//
+// Dynamic calls are resolved by variable type analysis (VTA) over the functions that main reaches by rapid type
+// analysis (RTA), repeated until nothing more drops out. So a callback that only a semaphore passes does not count for
+// a mutex. A function that reached code merely refers to counts as reached, such as a callback or the body of a
+// goroutine. So do the methods by which other modules call back: when reached code converts a value to an interface
+// that is declared elsewhere, it reaches the methods of that interface.
 type reach struct {
 	*module
 	prog    *ssa.Program
@@ -23,32 +29,30 @@ type reach struct {
 	queue   []*ssa.Function
 }
 
-// reached returns the functions that are reachable from the roots in the program.
-func (m *module) reached(roots []string) (map[*ssa.Function]bool, error) {
-	library := []*packages.Package{m.program}
-	for _, p := range m.packages {
-		if !forTests(p) {
-			library = append(library, p)
-		}
-	}
-	prog, built := ssautil.Packages(library, ssa.InstantiateGenerics)
+// reached returns, for each program, the functions that are reachable from the roots in it.
+func (m *module) reached(roots []string) ([]map[*ssa.Function]bool, error) {
+	prog, built := ssautil.Packages(slices.Concat(m.programs, m.packages), ssa.InstantiateGenerics)
 	prog.Build()
-	r := &reach{module: m, prog: prog}
-	var starts []*ssa.Function
-	for _, root := range roots {
-		f, err := r.root(built, root)
-		if err != nil {
-			return nil, err
+	var all []map[*ssa.Function]bool
+	for i := range m.programs {
+		r := &reach{module: m, prog: prog}
+		var starts []*ssa.Function
+		for _, root := range roots {
+			f, err := r.root(built, root)
+			if err != nil {
+				return nil, err
+			}
+			starts = append(starts, f)
 		}
-		starts = append(starts, f)
-	}
-	r.narrow(built[0])
-	for _, start := range starts {
-		if !r.seen[start] {
-			return nil, fmt.Errorf("root %s: the program does not reach it", start)
+		r.narrow(built[i])
+		for _, start := range starts {
+			if !r.seen[start] {
+				return nil, fmt.Errorf("root %s: the program does not reach it", start)
+			}
 		}
+		all = append(all, r.from(starts))
 	}
-	return r.from(starts), nil
+	return all, nil
 }
 
 // narrow finds the call graph of the program: of what is reached from main if an interface holds only types that
