@@ -7,17 +7,12 @@
 // have in common, and by what stands in the server's logs. Each client of ours writes a journal of what happens inside
 // its locks, which the tests check with those logs: see package recipes/journaltest.
 //
-//	integration/run --no-lint ./integration/interop                            all of it, as in CI: two to three minutes
+//	integration/run interop                                                    all of it: two to three minutes
 //	integration/run --no-lint ./integration/interop -run Mutex -v              a part
 //	integration/run --no-lint ./integration/interop -run Random -v -acquisitions 20000   ten random minutes
 //	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults at about the same times
-//	integration/run --no-lint ./integration/interop -run Cache -v              caches, and how Java's differ
-//	integration/run --no-lint ./integration/interop -run JavaAndGo -v        services, persistent nodes and numbers
-//	integration/run --no-lint ./integration/interop -run Version -v             versions of this library
 //	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java: three minutes
-//	integration/run --no-lint ./integration/interop -run GetsARetainedLock -v -demands 100
-//	                                                                         how long contenders of each language wait
-//	                                                                         for a retained lock: a minute
+//	integration/run --no-lint ./integration/interop -run GetsARetainedLock -v -demands 100   how long contenders wait
 //
 // integration/run fetches what is needed: two versions of Java Curator, as java/pom.xml names them, and kazoo, as
 // kazoo/requirements.txt does. CURATOR_JAVA_VERSION takes the place of the newer one.

@@ -16,6 +16,7 @@ declare_parts() {
 	part race library 1 cc 'tests of the library, with the race detector' library_tests
 	part files library 2 '' 'go.mod and go.sum of all modules, gofmt' files
 	part vet library 2 '' 'go vet of all modules, which builds them' vet
+	part budget library 2 '' 'the figures of integration/budget.txt, whose limits only fall' go run -C integration/figures .
 	[[ $lint = no ]] || part lint library 2 '' 'golangci-lint of the library' lint_in .
 	part pages library 2 '' 'code, names and links of pages and comments' tests_of integration ./pages ./planted
 	part zookeeper library 2 "cc $servers curator kazoo" 'the library on real ZooKeeper' tests_of integration . ./differential

@@ -56,7 +56,7 @@ func plan(t *testing.T, args ...string) (parts []string, fetches string) {
 }
 
 func TestArgumentsChooseParts(t *testing.T) {
-	const library = "race files vet lint pages zookeeper interop"
+	const library = "race files vet budget lint pages zookeeper interop"
 	for _, c := range []struct{ args, parts, fetches string }{
 		{"", library, "cc java zookeeper curator kazoo"},
 		{"--no-lint", strings.ReplaceAll(library, "lint ", ""), "cc java zookeeper curator kazoo"},
