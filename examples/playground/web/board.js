@@ -18,11 +18,12 @@ class Lane {
     this.removed = ""; // a node that was deleted by hand
     this.expired = false; // the server has ended its session
     this.off = false; // killed
-    this.cut = false; // its cable
+    this.cut = undefined; // since when its cable is cut
     this.node = "";
     this.predecessor = ""; // the node that it waits for, or waited for last
     this.token = 0;
     this.hold = undefined; // the present one: { from, read }
+    this.waiting = undefined; // since when it waits
     this.spans = []; // { mark, from }
   }
 
@@ -43,7 +44,7 @@ export class Board {
   constructor(workers) {
     this.lanes = Array.from({ length: workers }, () => new Lane());
     this.queue = []; // the lock's nodes at the server: { name, worker }
-    this.frozen = false;
+    this.frozen = undefined; // since when the server is frozen
     this.holds = 0;
     this.past = []; // holds that have ended: { worker, from, to, read }
     this.overlaps = 0;
@@ -59,11 +60,28 @@ export class Board {
     return this.queue.some(({ name }) => name === node);
   }
 
+  // since is when a worker came into the state in which it is, or the server; undefined if it is not in it.
+  since(state, worker) {
+    const lane = this.lane(worker);
+    switch (state) {
+      case "holds":
+        return lane.holding && !lane.asleep ? lane.hold?.from : undefined;
+      case "waits":
+        return lane.role === "waits" ? lane.waiting : undefined;
+      case "cut":
+        return lane.cut;
+      case "frozen":
+        return this.frozen;
+    }
+    return undefined;
+  }
+
   // take takes an event.
   take(event) {
     this.end = Math.max(this.end, event.at);
     if (event.kind === "queue") this.queue = event.queue ?? [];
-    if (event.kind === "freeze" || event.kind === "unfreeze") this.frozen = event.kind === "freeze";
+    if (event.kind === "freeze") this.frozen = event.at;
+    if (event.kind === "unfreeze") this.frozen = undefined;
     const lane = this.lane(event.worker);
     if (!lane) return;
     takes[event.kind]?.call(this, lane, event);
@@ -90,12 +108,14 @@ const takes = {
   asks(lane) {
     lane.role = "waits";
     lane.node = lane.predecessor = "";
+    lane.waiting = undefined;
   },
   // The report of a wait may come after its end.
   waits(lane, event) {
     if (lane.role !== "waits") return;
     lane.node = event.node;
     lane.predecessor = event.predecessor;
+    lane.waiting ??= event.at;
     lane.expired = false;
   },
   acquired(lane, event) {
@@ -127,8 +147,8 @@ const takes = {
   state(lane, event) {
     lane.away = event.state !== "CONNECTED" && event.state !== "RECONNECTED";
   },
-  cut: (lane) => (lane.cut = true),
-  join: (lane) => (lane.cut = false),
+  cut: (lane, event) => (lane.cut = event.at),
+  join: (lane) => (lane.cut = undefined),
   suspend(lane, event) {
     lane.stopped = lane.asleep = true;
     lane.since = event.at;

@@ -17,6 +17,8 @@ let failed = false; // it could not be loaded
 let scenario, board, world;
 let replay; // a recorded run: { events, next, shown, length }
 let planned; // actions of the scenario that are still to come
+let acting = false; // as planned
+let stepAt; // when the last one that follows a state was done
 let done; // actions of this run
 let rows = []; // what is shown of each worker
 let fresh = []; // sentences that the page does not show yet
@@ -50,6 +52,7 @@ function show(of) {
 function clear() {
   board = new Board(scenario.workers);
   planned = [...scenario.do];
+  stepAt = -Infinity;
   done = [];
   fresh = [];
   recorded.length = 0;
@@ -113,6 +116,29 @@ function act(action, worker) {
   return true;
 }
 
+// actAsPlanned does what the scenario has planned until now. What follows a state waits for one that began after the
+// action before it: a worker that has let go before the page came to it is met at its next hold.
+function actAsPlanned() {
+  if (acting) return; // what it does is an event, too
+  acting = true;
+  doPlanned(world.elapsed());
+  acting = false;
+}
+
+function doPlanned(time) {
+  while (planned.length > 0 && !planned[0].state && planned[0].at <= time) {
+    const { action, worker } = planned.shift();
+    act(action, worker);
+  }
+  const next = planned.findIndex(({ state }) => state);
+  if (next < 0) return;
+  const { at, state, of, action, worker } = planned[next], since = board.since(state, of);
+  if (!(since >= stepAt && since + at <= time)) return;
+  const [step] = planned.splice(next, 1);
+  stepAt = time;
+  if (world.act(action, worker)) done.push(step);
+}
+
 // hear takes an event of this run, or of the recorded one.
 function hear(event) {
   if (event.kind === "begin" && !replay) {
@@ -125,6 +151,7 @@ function hear(event) {
   board.take(event);
   if (!replay && recorded.push(event) > mostEvents) recorded.shift();
   if (sentence) fresh.push(sentence);
+  if (began() && !replay) actAsPlanned();
 }
 
 // drawNews shows the sentences that have come since the last frame.
@@ -164,12 +191,7 @@ function frame(now) {
   if (!board) return;
   let time = world ? world.elapsed() : 0;
   if (replay) time = playOn(Math.max(0, passed) * rate());
-  else if (began()) {
-    while (planned.length > 0 && planned[0].at <= time) {
-      const { action, worker } = planned.shift();
-      act(action, worker);
-    }
-  }
+  else if (began()) actAsPlanned();
   if (calm.matches && now - drawnAt < 500 || ++frames % 2 > 0) return; // thirty pictures a second are enough
   drawnAt = now;
   board.lanes.forEach((lane, i) => drawRow(rows[i], lane, time));
@@ -193,16 +215,18 @@ function playOn(passed) {
 function drawRow(r, lane, time) {
   draw(r.canvas, lane, time);
   const token = lane.holding && !lane.asleep ? `, token ${lane.token}` : "";
-  set(r.state, (marks[lane.mark] || "pauses") + token + (lane.cut ? "; cable cut" : ""));
-  press(r.cable, lane.cut, !began());
+  const cut = lane.cut !== undefined;
+  set(r.state, (marks[lane.mark] || "pauses") + token + (cut ? "; cable cut" : ""));
+  press(r.cable, cut, !began());
   press(r.stop, lane.stopped, !began() || lane.off);
   press(r.kill, lane.off, !began());
   press(r.remove, false, !began());
 }
 
 function drawServer() {
-  set($("server-state"), board.frozen ? "frozen" : "answers");
-  press($("freeze"), board.frozen, !began());
+  const frozen = board.frozen !== undefined;
+  set($("server-state"), frozen ? "frozen" : "answers");
+  press($("freeze"), frozen, !began());
   const names = board.queue.map(({ name, worker }) => short(name) + (worker ? ` of ${worker}` : ""));
   if ($("queue").shown !== names.join()) {
     $("queue").shown = names.join();

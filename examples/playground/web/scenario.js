@@ -1,8 +1,11 @@
 // Scenarios: how many workers contend for which lock, and what happens to them. A link carries one in its fragment:
 //
-//   #lock=mutex&workers=4&hold=1200&pause=300&session=4000&do=2.2:cut:2,8:join:2
+//   #lock=mutex&workers=4&hold=1200&pause=300&session=4000&do=0.4@holds2:cut:2,8:join:2
 //
-// do lists what is done: seconds since the beginning, the action, and the number of the worker; 0 is the server.
+// do lists what is done: when, the action, and the number of the worker; 0 is the server. When is a number of seconds
+// since the beginning, or a number of seconds, a state, and the worker that has been in it for so long. States are holds,
+// waits and cut, and frozen of the server. Actions that follow a state are done in the order of the list. Each waits for
+// a state that began after the action before it, so they tell the same story on a slow machine.
 
 export const locks = {
   mutex: "InterProcessMutex", readwrite: "InterProcessReadWriteLock",
@@ -11,15 +14,18 @@ export const locks = {
 
 export const actionNames = ["cut", "join", "suspend", "resume", "kill", "start", "freeze", "unfreeze", "remove"];
 
+// The states of a worker, or of the server, since which time can be counted: see Board.since.
+const states = ["holds", "waits", "cut", "frozen"];
+
 export const presets = {
-  "The holder's cable is cut": "lock=mutex&workers=4&do=2.2:cut:2,8:join:2",
-  "A waiter's cable is cut for a moment": "lock=mutex&workers=4&session=6000&do=1.4:cut:3,4.4:join:3",
-  "The holder's process is suspended": "lock=mutex&workers=4&do=2.2:suspend:2,8:resume:2",
-  "The holder is killed": "lock=mutex&workers=4&do=2.2:kill:2,8:start:2",
-  "The server freezes": "lock=mutex&workers=4&do=2.2:freeze:0,4:unfreeze:0,9.6:freeze:0,15.6:unfreeze:0",
-  "A node is deleted by hand": "lock=mutex&workers=4&do=2.2:remove:2",
-  "Readers and a writer": "lock=readwrite&workers=5&writers=3&hold=900&do=5.6:cut:3,11.6:join:3",
-  "A leader is lost": "lock=leader&workers=3&hold=3000&do=5:cut:2,12:join:2",
+  "The holder's cable is cut": "lock=mutex&workers=4&do=0.4@holds2:cut:2,0.4@holds4:join:2",
+  "A waiter's cable is cut for a moment": "lock=mutex&workers=4&session=6000&do=0.4@waits3:cut:3,3@cut3:join:3",
+  "The holder's process is suspended": "lock=mutex&workers=4&do=0.4@holds2:suspend:2,0.4@holds4:resume:2",
+  "The holder is killed": "lock=mutex&workers=4&do=0.4@holds2:kill:2,0.4@holds4:start:2",
+  "The server freezes": "lock=mutex&workers=4&do=0.4@holds2:freeze:0,1.8@frozen0:unfreeze:0,0.4@holds4:freeze:0,6@frozen0:unfreeze:0",
+  "A node is deleted by hand": "lock=mutex&workers=4&do=0.4@holds2:remove:2",
+  "Readers and a writer": "lock=readwrite&workers=5&writers=3&hold=900&do=0.3@holds3:cut:3,0.3@holds5:join:3",
+  "A leader is lost": "lock=leader&workers=3&hold=3000&do=1@holds2:cut:2,1@holds3:join:2",
   "A lock that stays with its client": "lock=retained&workers=2&hold=100&pause=100&late=4000",
 };
 
@@ -51,7 +57,7 @@ export class Scenario {
     for (const name of said.keys()) {
       if (!Object.hasOwn(scenario, name)) throw new Error(`${name}: unknown; a link has lock, workers, hold, pause, session, late, writers and do`);
     }
-    scenario.do.sort((a, b) => a.at - b.at);
+    scenario.do = inOrder(scenario.do);
     return scenario;
   }
 
@@ -69,14 +75,16 @@ export class Scenario {
       if (this[name] !== standard || name === "workers") parts.push(`${name}=${this[name]}`);
     }
     if (this.writers.length > 0) parts.push(`writers=${this.writers.join(",")}`);
-    const actions = this.do.map(({ at, action, worker }) => `${at / 1000}:${action}:${worker}`);
+    const actions = this.do.map(({ at, state = "", of = "", action, worker }) =>
+      `${at / 1000}${state && `@${state}${of}`}:${action}:${worker}`);
     if (actions.length > 0) parts.push(`do=${actions.join(",")}`);
     return parts.join("&");
   }
 
   // with is the same scenario with other actions, as far as a link can have them.
   with(actions) {
-    return Object.assign(new Scenario(), this, { do: actions.filter(({ at }) => at <= 3600000).slice(0, mostActions) });
+    const kept = actions.filter(({ at }) => at <= 3600000).slice(0, mostActions);
+    return Object.assign(new Scenario(), this, { do: inOrder(kept) });
   }
 }
 
@@ -92,13 +100,25 @@ function parseWorker(where, text, least, most) {
   return worker;
 }
 
+// inOrder returns first the actions at times since the beginning, then those after states.
+function inOrder(actions) {
+  const timed = actions.filter(({ state }) => !state).sort((a, b) => a.at - b.at);
+  return [...timed, ...actions.filter(({ state }) => state)];
+}
+
 function parseAction(text, workers) {
-  const [seconds = "", action, number = "", ...rest] = text.split(":");
+  const [when = "", action, number = "", ...rest] = text.split(":");
   if (!actionNames.includes(action) || rest.length > 0) {
     const known = actionNames.join(", ");
     throw new Error(`do=${text}: want seconds:action:worker, such as 2.2:cut:2; actions are ${known}`);
   }
   const where = `do=${text}`, server = action === "freeze" || action === "unfreeze";
+  const [seconds, after] = when.split(/@(.*)/);
   const at = Math.round(1000 * parseNumber(where, seconds, 0, 3600));
-  return { at, action, worker: parseWorker(where, number, server ? 0 : 1, server ? 0 : workers) };
+  const planned = { at, action, worker: parseWorker(where, number, server ? 0 : 1, server ? 0 : workers) };
+  if (after === undefined) return planned;
+  const state = states.find((name) => after.startsWith(name));
+  if (!state) throw new Error(`do=${text}: want seconds@state and a worker, such as 0.4@holds2; states are ${states.join(", ")}`);
+  const ofServer = state === "frozen";
+  return { ...planned, state, of: parseWorker(where, after.slice(state.length), ofServer ? 0 : 1, ofServer ? 0 : workers) };
 }
