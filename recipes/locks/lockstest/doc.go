@@ -15,6 +15,10 @@
 // clients and of the server as well: see package recipes/journaltest. In a bubble no view, grant or waiter may be left
 // there.
 //
+// In real time a law runs again, on another path, if the machine stood still for so long that a client lost a lease or
+// its session although the law had done nothing to it. Failures of exclusion, of the journal and of what is left behind
+// count on any machine.
+//
 // # Where other libraries' tests are
 //
 // Curator's, by their names in curator-recipes:
