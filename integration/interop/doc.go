@@ -10,7 +10,6 @@
 //	integration/run interop                                                    all of it: two to three minutes
 //	integration/run --no-lint ./integration/interop -run Mutex -v              a part
 //	integration/run --no-lint ./integration/interop -run Random -v -acquisitions 20000   ten random minutes
-//	integration/run --no-lint ./integration/interop -run Random -seed 7        the same faults at about the same times
 //	integration/run --no-lint ./integration/interop -run Election -v -terms 50   elections with Java: three minutes
 //	integration/run --no-lint ./integration/interop -run GetsARetainedLock -v -demands 100   how long contenders wait
 //

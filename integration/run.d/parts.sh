@@ -10,7 +10,7 @@ part() {
 	names+=("$1") groups+=("$2") lanes+=("$3") needs+=("$4") abouts+=("$5") commands+=("${command# }")
 }
 
-# Two lanes run side by side. Tests of the library keep two processors busy. Those on real servers wait half of the time.
+# Three lanes run side by side, because tests on real servers wait most of the time.
 declare_parts() {
 	local servers='java zookeeper'
 	part race library 1 cc 'tests of the library, with the race detector' library_tests
@@ -19,7 +19,7 @@ declare_parts() {
 	part budget library 2 '' 'the figures of integration/budget.txt, whose limits only fall' go run -C integration/figures .
 	[[ $lint = no ]] || part lint library 2 '' 'golangci-lint of the library' lint_in .
 	part pages library 2 '' 'code, names and links of pages and comments' tests_of integration ./pages ./planted
-	part zookeeper library 2 "cc $servers curator kazoo" 'the library on real ZooKeeper' tests_of integration . ./differential
+	part zookeeper library 3 "cc $servers curator kazoo" 'the library on real ZooKeeper' tests_of integration . ./differential
 	part interop library 2 "cc $servers curator kazoo" 'beside Java Curator and kazoo' tests_of integration ./interop
 
 	part everything-random all 1 cc 'all of the large random tests of the library' all_random

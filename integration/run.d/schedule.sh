@@ -118,7 +118,7 @@ run_all() {
 	local -A current=()
 	while :; do
 		running=''
-		for lane in 1 2; do
+		for lane in 1 2 3; do
 			i=${current[$lane]:-}
 			if [[ -n $i && -e $work/$i.status ]]; then
 				end_part "$i"

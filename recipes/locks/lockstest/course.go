@@ -32,8 +32,7 @@ func runInRealTime(t *testing.T, server Server, recipe Recipe, law law) {
 	t.Helper()
 	for n := 1; ; n++ {
 		c := &course{TB: t}
-		stalls := watchMachine(server)
-		w := c.run(server, recipe, law)
+		stalls, w := watchMachine(server), c.run(server, recipe, law)
 		stall := stalls()
 		switch {
 		case c.skipped != "" && !c.failed:

@@ -1,7 +1,7 @@
 // Package lockstest has the guarantees of package locks as laws: one suite that every recipe has to pass, on every kind
 // of ZooKeeper.
 //
-// A law is a function; its name begins with the guarantee that it is about, so that
+// A law is a function whose name begins with its guarantee, so that
 //
 //	go test ./recipes/locks -run 'TestRecipesKeepTheLaws/InterProcessMutex/G5'
 //
@@ -12,12 +12,10 @@
 //
 // Every law is one of G4 and G5 besides: when it has ended, and while its clients are still connected, no node and no
 // watch may be left. In a bubble it is also one of G12: no goroutine may be. Every law checks the journal of its
-// clients and of the server as well: see package recipes/journaltest. In a bubble no view, grant or waiter may be left
-// there.
+// clients and of the server: see package recipes/journaltest. In a bubble no view, grant or waiter may be left there.
 //
-// In real time a law runs again, on another path, if the machine stood still for so long that a client lost a lease or
-// its session although the law had done nothing to it. Failures of exclusion, of the journal and of what is left behind
-// count on any machine.
+// In real time a law runs again if the machine stood still for so long that a client lost what it held. Failures of
+// exclusion, of the journal and of what is left always count.
 //
 // # Where other libraries' tests are
 //
@@ -40,11 +38,9 @@
 //	testNodeDeletedCleanlyWithFaults                G5/ctx ends without a connection
 //	testMaxPerSession, testThreads, testRelease*    G1/many clients
 //	testSimple, testSimple2                         G1/TryAcquire
-//	the "clean state" check after each test         after each law
 //	testRevoking, testDowngrading*, testUpgrading,  tests of package locks
 //	testGetParticipantNodes, testThreadedLease…,
 //	testSome…
-//	testPersistentLock                              none: all nodes are ephemeral
 //	SemaphoreCluster                                integration/ensemble
 //
 // What Curator's suite lacks:
