@@ -8,7 +8,8 @@ begin() {
 	work=$(mktemp -d "${TMPDIR:-/tmp}/run.XXXXXX")
 	trap finish EXIT
 	trap 'stopped=yes; exit 130' INT TERM HUP
-	mkdir "$work/t"
+	mkdir -m 1777 "$work/t"
+	chmod 755 "$work" # tests run programs of theirs as other users
 	export TMPDIR=$work/t # of all that runs, so that nothing stays behind; the paths of sockets must be short
 	[[ -n $sample ]] || sample=$(($(date +%s) / 86400))
 	[[ " ${chosen[*]-} " != *' all '* ]] || sample=all
