@@ -168,6 +168,7 @@ func TestEveryPartIsDoneAndFailuresAreNamed(t *testing.T) {
 		part text library 1 '' 'one that fails' sh -c 'echo the reason; false'
 		part lacking library 1 thing 'one that needs a thing' echo done-lacking
 		part colours library 2 '' 'one that writes colours and a file' coloured
+		part killed library 2 '' 'one whose process is killed' bash -c 'kill -9 $PPID'
 		part later library 1 '' 'one that comes later' echo done-later`))
 	if status != 1 {
 		t.Errorf("got status %d, want 1", status)
@@ -184,7 +185,7 @@ func TestEveryPartIsDoneAndFailuresAreNamed(t *testing.T) {
 	if at, next := strings.Index(ran, "--- FAILED text"), strings.Index(ran, "--- later"); at < 0 || next < at {
 		t.Errorf("got the failure after the next part:\n%s", out)
 	}
-	_, failed, _ := strings.Cut(ended, "FAILED: 2 of 5 parts in ")
+	_, failed, _ := strings.Cut(ended, "FAILED: 3 of 6 parts in ")
 	_, failed, _ = strings.Cut(failed, "\n")
 	const want = `
 text (again: integration/run --sample 7 text)
@@ -193,6 +194,9 @@ text (again: integration/run --sample 7 text)
 
 lacking (again: integration/run --sample 7 lacking)
   thing is not here: there is no network
+
+killed (again: integration/run --sample 7 killed)
+  its process was killed
 `
 	if failed != want {
 		t.Errorf("the last lines are\n%s\nwant\n%s", failed, want)

@@ -121,6 +121,10 @@ run_all() {
 		running=''
 		for lane in 1 2 3; do
 			i=${current[$lane]:-}
+			if [[ -n $i && ! -e $work/$i.status ]] && ! kill -0 "${pids[i]}" 2>/dev/null && [[ ! -e $work/$i.status ]]; then
+				echo "  its process was killed" >>"$work/$i.why"
+				echo 0 >"$work/$i.processor" && echo 1 >"$work/$i.status"
+			fi
 			if [[ -n $i && -e $work/$i.status ]]; then
 				end_part "$i"
 				current[$lane]='' i=''
