@@ -52,8 +52,7 @@ func awaitQueue(t *testing.T, client *framework.Client, want int, limit time.Dur
 // container when one process is done before the next one begins, and numbers would start at 0 again.
 func together(t *testing.T, workers int, arguments ...[]string) (records []record) {
 	t.Helper()
-	server := zktest.NewServer()
-	t.Cleanup(func() { _ = server.Close() })
+	server := zktest.New(t)
 	binary := programs.Build(t)
 	client := clientOf(t, server)
 	if _, _, err := client.Create(t.Context(), path, nil, framework.CreatingParentsIfNeeded()); err != nil {
@@ -131,8 +130,7 @@ func TestCrashedProcessLosesTheLockBeforeAnotherIsLetIn(t *testing.T) {
 
 func TestInterruptedProcessLetsGo(t *testing.T) {
 	t.Parallel()
-	server := zktest.NewServer()
-	t.Cleanup(func() { _ = server.Close() })
+	server := zktest.New(t)
 	binary := programs.Build(t)
 	p := process.Start(t, binary, "-zk", server.Addr(), "-workers=2", "-hold=1h", "-session=50s")
 	p.Await("waits for") // so the other holds

@@ -154,6 +154,8 @@ func parts(t *testing.T, declare string) *exec.Cmd {
 		begin
 		run_all
 		summary`, here) //nolint:gosec // our own
+	time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // a run that waits for ever fails by its status
+	cmd.WaitDelay = time.Second
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "TMPDIR="+cmd.Dir)
 	return cmd
