@@ -22,6 +22,7 @@ type hold struct {
 	shared          bool
 	lost            bool  // it ended before its release
 	killed          bool  // its process was killed while it lasted
+	unconfirmed     bool  // its client reported that no server had answered its release in time
 	thawed          int64 // when its process went on after it had been frozen; 0 if it never was
 	looked          int64 // when its process said that it was over
 }
@@ -99,6 +100,18 @@ func (h *history) ended(who string, at, valid int64, killed bool) {
 		one.to, one.lost = valid, true
 	}
 	h.closed = append(h.closed, *one)
+}
+
+// failed notes that the release of the newest hold was not confirmed, if reason names its node.
+func (h *history) failed(who, reason string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range slices.Backward(h.closed) {
+		if one := &h.closed[i]; one.who == who {
+			one.unconfirmed = strings.Contains(reason, "removal of node "+one.node)
+			return
+		}
+	}
 }
 
 // thawed notes that a process goes on.

@@ -312,6 +312,7 @@ func (r *run) tell(a godriver.Answer) {
 		r.history.released(a.Who, a.Began, a.Valid)
 	case "failed":
 		fmt.Fprintf(r.t.Output(), "%s: %s\n", a.Who, a.Error)
+		r.history.failed(a.Who, a.Error)
 	}
 }
 

@@ -72,7 +72,8 @@ func (d disturbance) keptBack(h hold, timeout time.Duration) bool {
 }
 
 // differences are those between what the processes reported of their holds, and what zklock says. A release that a
-// fault has kept from the server is none to it: the session expires, or is closed when its client ends.
+// fault, or a machine that stalled, has kept from the server is none to it. The session expires, or is closed when its
+// client ends.
 func (z zklockHistory) differences(path string, holds []hold, disturbed func(hold) bool) (wrong []string) {
 	for _, h := range holds {
 		c, ok := z[path+"/"+h.node]
@@ -84,7 +85,7 @@ func (z zklockHistory) differences(path string, holds []hold, disturbed func(hol
 			wrong = append(wrong, fmt.Sprintf("zklock says %+v of %v", c, h))
 		case released && (c.How == "removed") == (h.removed.by == h.removed.owner):
 			wrong = append(wrong, fmt.Sprintf("zklock says %+v of %v, which its client released", c, h))
-		case released && c.How != "released" && c.How != "removed" && !disturbed(h):
+		case released && c.How != "released" && c.How != "removed" && !h.unconfirmed && !disturbed(h):
 			wrong = append(wrong, fmt.Sprintf("zklock says %+v of %v, which its client released without a fault", c, h))
 		case h.removed.owner != 0 && c.Session != "0x"+strings.TrimLeft(fmt.Sprintf("%x", uint64(h.removed.owner)), "0"):
 			wrong = append(wrong, fmt.Sprintf("zklock says %+v of %v, whose session was %#x", c, h, h.removed.owner))
@@ -125,6 +126,18 @@ func TestAReleasedHoldMayExpireBesideAFaultAlone(t *testing.T) {
 		disturbed := func(h hold) bool { return test.fault != nil && test.fault.keptBack(h, 2*time.Second) }
 		if got := z(test.how).differences("/path", []hold{h}, disturbed); len(got) != test.wrong {
 			t.Errorf("%s: got %q, want %d differences", name, got, test.wrong)
+		}
+	}
+	record := newHistory()
+	record.closed = []hold{h}
+	for _, c := range []struct {
+		reason string
+		wrong  int
+	}{{"no answer to the removal of node another", 1}, {`release "/path": removal of node ` + node + ": no answer", 0}} {
+		record.failed(who, c.reason)
+		got := z("expired").differences("/path", record.closed, func(hold) bool { return false })
+		if len(got) != c.wrong {
+			t.Errorf("%s: got %q, want %d differences", c.reason, got, c.wrong)
 		}
 	}
 }
