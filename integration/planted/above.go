@@ -57,7 +57,7 @@ func readGraph(root string) (graph, error) {
 // in part.
 func needsNoServers(pkg string) bool {
 	below, ok := strings.CutPrefix(pkg, library+"/integration/")
-	return !ok && pkg != library+"/integration" || below == "zklock" || below == "pages"
+	return !ok && pkg != library+"/integration" || below == "zklock" || below == "pages" || below == "promises"
 }
 
 // add notes what the tests of a package use.

@@ -18,7 +18,7 @@ declare_parts() {
 	part vet library 2 '' 'go vet of all modules, which builds them' vet
 	part budget library 2 '' 'the figures of integration/budget.txt, whose limits only fall' go run -C integration/figures .
 	[[ $lint = no ]] || part lint library 2 '' 'golangci-lint of the library' lint_in .
-	part pages library 2 '' 'code, names and links of pages and comments' tests_of integration ./pages ./planted
+	part pages library 2 '' 'code, names and links of pages and comments; promises of all recipes' tests_of integration ./pages ./promises ./planted
 	part zookeeper library 3 "cc $servers curator kazoo" 'the library on real ZooKeeper' tests_of integration . ./differential
 	part interop library 2 "cc $servers curator kazoo" 'beside Java Curator and kazoo' tests_of integration ./interop
 

@@ -89,7 +89,7 @@ tests_of() {
 	[[ ${#args[@]} = 0 ]] || silence=0 # they may be those of a run that takes hours
 	# These read source code or pages, one thing after the other, and with the detector four times as long.
 	case $dir in integration/figures | integration/release | integration/site | integration/vet) race=() ;; esac
-	[[ ${race_detector:-yes} = yes && $* != './pages ./planted' ]] || race=()
+	[[ ${race_detector:-yes} = yes && $* != './pages ./promises ./planted' ]] || race=()
 	(cd "$dir" && CURATOR_INTEGRATION=required CURATOR_INTEGRATION_RUN=$mark-$number. CURATOR_INTEGRATION_BUSY=$busy \
 		"$work/testrun" ${v[@]+"${v[@]}"} -dir "$report" -list "$list" "-silence=$silence" "$@" -- \
 		${race[@]+"${race[@]}"} -vet=off -shuffle=on "-timeout=$((40 + 2 * load))m" ${args[@]+"${args[@]}"}) || status=1

@@ -13,13 +13,58 @@ import (
 //
 // Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is
 // refused or not confirmed. In every case the lease has ended. A multi-lock's lease releases its parts, the last one
-// first, and returns every failure.
+// first, waits for all answers together, and returns every failure.
 //
 // Curator: InterProcessLock.release(), Lease.close().
-func (l *Lease) Release() error { return l.release(nil) }
+func (l *Lease) Release() error { return releaseAll(nil, l) }
 
-// release is Release that waits for the server until enough is closed, which is no error.
-func (l *Lease) release(enough <-chan struct{}) error {
+// quit is Release without waiting, for a lease that only this package has.
+func (l *Lease) quit() {
+	enough := make(chan struct{})
+	close(enough)
+	_ = releaseAll(enough, l) // not the last lease, or its owner has an answer
+}
+
+// releaseAll releases all leases, the last one first. It asks for every removal before it waits for the first answer,
+// so that all wait together for at most the longest connection timeout, or until enough is closed, which is no error.
+func releaseAll(enough <-chan struct{}, leases ...*Lease) error {
+	var room [2]departure
+	var errs []error
+	for _, d := range leaveAll(room[:0], leases) {
+		if err := d.await(enough); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return session.JoinErrors(errs...)
+}
+
+// A departure is a lease that has ended, and what its release still waits for.
+type departure struct {
+	*Lease                  // nil if there is nothing to report but err
+	asked   time.Time       // when the lease ended
+	removal session.Removal // nil if the node stays
+	err     error
+}
+
+// leaveAll ends the leases, the last one first, and appends their departures, those of parts in place of the whole.
+func leaveAll(all []departure, leases []*Lease) []departure {
+	for _, l := range slices.Backward(leases) {
+		err := l.markReleased()
+		switch {
+		case err != nil:
+			all = append(all, departure{err: err})
+		case l.grant != nil:
+			all = append(all, l.leave())
+		default:
+			l.end(l.errReleased())
+			all = leaveAll(all, l.parts)
+		}
+	}
+	return all
+}
+
+// markReleased returns an error if there is nothing to release.
+func (l *Lease) markReleased() error {
 	if err := l.missing(); err != nil {
 		return err
 	}
@@ -29,46 +74,42 @@ func (l *Lease) release(enough <-chan struct{}) error {
 	l.mu.Unlock()
 	l.drop.Stop()
 	runtime.KeepAlive(l) // until here a Lease without other references would count as lost
-	switch {
-	case again:
+	if again {
 		return l.errReleased()
-	case l.grant != nil:
-		return l.releaseLease(enough)
 	}
-	l.end(l.errReleased())
-	var errs []error
-	for _, part := range slices.Backward(l.parts) {
-		errs = append(errs, part.release(enough))
-	}
-	return session.JoinErrors(errs...)
+	return nil
 }
 
-func (l *Lease) releaseLease(enough <-chan struct{}) error {
-	g, r := l.grant, l.recipe
-	last, err := g.Leave(member{l.leaseState})
+func (l *Lease) leave() departure {
+	last, err := l.grant.Leave(member{l.leaseState})
 	if err != nil {
-		return err
+		return departure{err: err}
 	}
 	l.end(l.errReleased())
-	switch {
-	case !last:
-		return nil
-	case g.Keeper != nil:
-		return g.Keeper.Free(enough)
+	if !last {
+		return departure{}
 	}
-	released := Released{
-		Path: r.path, Node: g.Name, Held: time.Since(g.Since), FencingCount: g.Count, Zxid: g.SeenAtRelease(),
+	d := departure{Lease: l, asked: time.Now()}
+	if l.grant.Keeper != nil {
+		d.removal = l.grant.Keeper.Free()
+	} else {
+		d.removal = l.grant.RemoveNode()
 	}
-	if err := g.AwaitRemoval(g.RemoveNode(), enough); err != nil {
-		released.Err = &ReleaseError{Path: r.path, Node: g.Name, Err: err}
-	}
-	r.released(released)
-	return released.Err
+	return d
 }
 
-// quit is Release without waiting, for a lease that only this package has.
-func (l *Lease) quit() {
-	enough := make(chan struct{})
-	close(enough)
-	_ = l.release(enough) // not the last lease, or its owner has an answer
+func (d *departure) await(enough <-chan struct{}) (err error) {
+	if d.Lease == nil {
+		return d.err
+	}
+	g := d.grant
+	if d.removal != nil {
+		err = g.AwaitRemoval(d.removal, d.asked, enough)
+	}
+	if g.Keeper != nil {
+		return g.Keeper.Freed(err)
+	}
+	return d.recipe.released(Released{
+		Path: d.recipe.path, Node: g.Name, Held: d.asked.Sub(g.Since), FencingCount: g.Count, Zxid: g.SeenAtRelease(),
+	}, err)
 }

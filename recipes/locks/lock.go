@@ -3,7 +3,6 @@ package locks
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/gocurator/curator/framework/session"
 )
@@ -48,22 +47,8 @@ func Do(ctx context.Context, lock Lock, work func(ctx context.Context) error) (e
 	return work(lease.Context(ctx))
 }
 
-// ReleaseAll releases all leases, the last one first, and returns every failure.
+// ReleaseAll releases all leases, the last one first. It waits for the servers' answers together, for at most the
+// longest connection timeout of their clients, and returns every failure.
 //
 // Curator: InterProcessSemaphoreV2.returnAll().
-func ReleaseAll(leases ...*Lease) error {
-	var errs []error
-	for _, lease := range slices.Backward(leases) {
-		errs = append(errs, lease.Release())
-	}
-	return session.JoinErrors(errs...)
-}
-
-// rollBack is ReleaseAll for leases that no caller gets. When ctx has ended, the removals go on in the background.
-func rollBack(ctx context.Context, leases []*Lease) error {
-	var errs []error
-	for _, lease := range slices.Backward(leases) {
-		errs = append(errs, lease.release(ctx.Done()))
-	}
-	return session.JoinErrors(errs...)
-}
+func ReleaseAll(leases ...*Lease) error { return releaseAll(nil, leases...) }

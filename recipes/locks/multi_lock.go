@@ -136,7 +136,7 @@ func (m *InterProcessMultiLock) acquire(
 	lease := newLease(nil, nil)
 	defer func() {
 		if whole == nil { // also after a panic of a user's lock, ACL provider or trace
-			err = session.JoinErrors(err, rollBack(ctx, lease.parts))
+			err = session.JoinErrors(err, releaseAll(ctx.Done(), lease.parts...))
 		}
 	}()
 	waiting, stop := context.WithCancelCause(ctx) // ends with any part, too

@@ -152,9 +152,13 @@ func (r *recipe) finish(ctx context.Context, begun time.Time, got outcome, err e
 	return err
 }
 
-func (r *recipe) released(released Released) {
+func (r *recipe) released(released Released, err error) error {
+	if err != nil {
+		released.Err = &ReleaseError{Path: released.Path, Node: released.Node, Err: err}
+	}
 	r.holds.released(released)
 	r.trace.released(released)
+	return released.Err
 }
 
 // ownLease reports whether a contender waits, or waited, for its own client. Mutexes and read/write locks at one path

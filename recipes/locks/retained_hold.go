@@ -16,6 +16,7 @@ type hold struct {
 	residence *residence
 	recipe    *recipe     // the lock that acquired it
 	spent     atomic.Bool // the node must not have another hold
+	left      Released    // set by Free
 }
 
 var (
@@ -63,13 +64,10 @@ func (h *hold) Lose(cause error) { h.residence.base.Lose(cause) }
 func (h *hold) Listen(heard func()) (stop func()) { return h.residence.queue.listen(heard) }
 
 // Free has the residence decide about the node.
-func (h *hold) Free(enough <-chan struct{}) error {
-	released, removal := h.residence.freed(h)
-	if removal != nil {
-		if err := h.grant.AwaitRemoval(removal, enough); err != nil {
-			released.Err = &ReleaseError{Path: released.Path, Node: released.Node, Err: err}
-		}
-	}
-	h.recipe.released(released)
-	return released.Err
+func (h *hold) Free() (removal session.Removal) {
+	h.left, removal = h.residence.freed(h)
+	return removal
 }
+
+// Freed reports the end of the hold.
+func (h *hold) Freed(err error) error { return h.recipe.released(h.left, err) }

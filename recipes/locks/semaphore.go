@@ -174,7 +174,7 @@ func (r *recipe) joinAll(ctx context.Context, grants []*queue.Grant) (leases []*
 		}
 	}
 	if err != nil {
-		return nil, session.JoinErrors(err, rollBack(ctx, leases))
+		return nil, session.JoinErrors(err, releaseAll(ctx.Done(), leases...))
 	}
 	return leases, nil
 }

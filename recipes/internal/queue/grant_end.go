@@ -109,9 +109,11 @@ func (g *Grant) RemoveNode() session.Removal {
 	return removal
 }
 
-// AwaitRemoval waits for the answer, at most for the connection timeout (errUnconfirmed), or until enough is closed.
-func (g *Grant) AwaitRemoval(removal session.Removal, enough <-chan struct{}) error {
-	timer := time.NewTimer(g.Queue.Config.Source.ConnectionTimeout())
+// AwaitRemoval waits for the answer until the connection timeout has passed since the removal was asked for
+// (errUnconfirmed), or until enough is closed.
+func (g *Grant) AwaitRemoval(removal session.Removal, asked time.Time, enough <-chan struct{}) error {
+	left := g.Queue.Config.Source.ConnectionTimeout() - time.Since(asked)
+	timer := time.NewTimer(max(left, time.Millisecond)) // an answer that is there counts
 	defer timer.Stop()
 	select {
 	case <-removal.Done():

@@ -13,9 +13,11 @@ type Keeper interface {
 	// Bind ties the grant to the node's validity, as framework.Session.Bind does for a grant with a node of its own.
 	// The Keeper calls Grant.End when that ends.
 	Bind() (session.Binding, error)
-	// Free is called after the grant's last member has left, in place of the node's removal. If it removes the node, it
-	// waits for the answer until enough is closed.
-	Free(enough <-chan struct{}) error
+	// Free is called after the grant's last member has left, in place of the node's removal, which it returns if it
+	// decides to remove the node. It does not block.
+	Free() session.Removal
+	// Freed follows Free, with the error of the removal, and returns what the caller of the release is told.
+	Freed(err error) error
 	// Spend says that the node must not have another grant: a transaction checks it, or a reader takes its place.
 	Spend()
 	// Lose ends the grant for a reason that the caller has found, and whatever else depends on the node.
