@@ -10,9 +10,11 @@ import (
 // text is printed as every type with a Format method of this library is.
 type text string
 
-func (x text) Format(f fmt.State, verb rune) { session.FormatText(f, verb, string(x)) }
+func (x text) String() string { return string(x) }
 
-func TestFormatTextWritesTheTextByEveryVerb(t *testing.T) {
+func (x text) Format(f fmt.State, verb rune) { session.Format(f, verb, x) }
+
+func TestFormatWritesTheTextByEveryVerb(t *testing.T) {
 	for format, want := range map[string]string{
 		"%v": "a lock", "%+v": "a lock", "%#v": "a lock", "%s": "a lock", "%d": "a lock", "%t": "a lock", "%08.3f": "00000a l",
 		"%q": `"a lock"`, "%x": "61206c6f636b", "%X": "61206C6F636B", "%8v|": "  a lock|", "%-8s|": "a lock  |",

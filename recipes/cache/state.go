@@ -21,7 +21,12 @@ type Snapshot struct{ nodes tree }
 // Snapshot returns the newest version of the tree. It does not block, and copies nothing.
 //
 // Curator has none: CuratorCache.stream() sees changes while it runs.
-func (c *CuratorCache) Snapshot() Snapshot { return Snapshot{c.now.Load().nodes} }
+func (c *CuratorCache) Snapshot() Snapshot {
+	if now := c.now.Load(); now != nil { // the zero value can be printed
+		return Snapshot{now.nodes}
+	}
+	return Snapshot{}
+}
 
 // Get is [Snapshot.Get] of the newest version.
 //

@@ -13,12 +13,7 @@ func (c *CuratorCache) String() string {
 }
 
 // Format is String by every verb.
-func (c *CuratorCache) Format(f fmt.State, verb rune) { session.FormatText(f, verb, c.String()) }
+func (c *CuratorCache) Format(f fmt.State, verb rune) { session.Format(f, verb, c) }
 
-// LogValue is for package slog.
-func (c *CuratorCache) LogValue() slog.Value {
-	if c == nil {
-		return slog.StringValue("<nil>")
-	}
-	return slog.GroupValue(slog.String("path", c.path), slog.Int("nodes", c.Len()), slog.Bool("synced", c.Synced()))
-}
+// LogValue is String.
+func (c *CuratorCache) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }

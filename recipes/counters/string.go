@@ -13,11 +13,9 @@ func (l *DistributedAtomicLong) String() string {
 }
 
 // Format is String by every verb.
-func (l *DistributedAtomicLong) Format(f fmt.State, verb rune) {
-	session.FormatText(f, verb, l.String())
-}
+func (l *DistributedAtomicLong) Format(f fmt.State, verb rune) { session.Format(f, verb, l) }
 
-// LogValue is for package slog.
+// LogValue is String.
 func (l *DistributedAtomicLong) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(l)) }
 
 // String names the node. It does not read the number.
@@ -26,9 +24,7 @@ func (i *DistributedAtomicInteger) String() string {
 }
 
 // Format is String by every verb.
-func (i *DistributedAtomicInteger) Format(f fmt.State, verb rune) {
-	session.FormatText(f, verb, i.String())
-}
+func (i *DistributedAtomicInteger) Format(f fmt.State, verb rune) { session.Format(f, verb, i) }
 
-// LogValue is for package slog.
+// LogValue is String.
 func (i *DistributedAtomicInteger) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(i)) }

@@ -11,26 +11,16 @@ import (
 func (r *Registration) String() string { return fmt.Sprintf("registration by %v", r.node) }
 
 // Format is String by every verb.
-func (r *Registration) Format(f fmt.State, verb rune) { session.FormatText(f, verb, r.String()) }
+func (r *Registration) Format(f fmt.State, verb rune) { session.Format(f, verb, r) }
 
-// LogValue is for package slog.
-func (r *Registration) LogValue() slog.Value {
-	if r == nil {
-		return slog.StringValue("<nil>")
-	}
-	return r.node.LogValue()
-}
+// LogValue is String.
+func (r *Registration) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r)) }
 
 // String names the service's node. It is safe while the cache changes.
 func (c *ServiceCache) String() string { return fmt.Sprintf("service cache of %q", c.path) }
 
 // Format is String by every verb.
-func (c *ServiceCache) Format(f fmt.State, verb rune) { session.FormatText(f, verb, c.String()) }
+func (c *ServiceCache) Format(f fmt.State, verb rune) { session.Format(f, verb, c) }
 
-// LogValue is for package slog.
-func (c *ServiceCache) LogValue() slog.Value {
-	if c == nil {
-		return slog.StringValue("<nil>")
-	}
-	return c.nodes.LogValue()
-}
+// LogValue is String.
+func (c *ServiceCache) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }

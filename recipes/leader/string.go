@@ -15,15 +15,10 @@ func (s *LeaderSelector) String() string {
 }
 
 // Format is String by every verb.
-func (s *LeaderSelector) Format(f fmt.State, verb rune) { session.FormatText(f, verb, s.String()) }
+func (s *LeaderSelector) Format(f fmt.State, verb rune) { session.Format(f, verb, s) }
 
-// LogValue is for package slog.
-func (s *LeaderSelector) LogValue() slog.Value {
-	if s == nil {
-		return slog.StringValue("<nil>")
-	}
-	return logValue(s.path, s.id, s.HasLeadership())
-}
+// LogValue is String.
+func (s *LeaderSelector) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }
 
 // String names the election and the id, and says whether the latch leads.
 func (l *LeaderLatch) String() string {
@@ -31,16 +26,7 @@ func (l *LeaderLatch) String() string {
 }
 
 // Format is String by every verb.
-func (l *LeaderLatch) Format(f fmt.State, verb rune) { session.FormatText(f, verb, l.String()) }
+func (l *LeaderLatch) Format(f fmt.State, verb rune) { session.Format(f, verb, l) }
 
-// LogValue is for package slog.
-func (l *LeaderLatch) LogValue() slog.Value {
-	if l == nil {
-		return slog.StringValue("<nil>")
-	}
-	return logValue(l.path, l.id, l.HasLeadership())
-}
-
-func logValue(path, id string, leads bool) slog.Value {
-	return slog.GroupValue(slog.String("path", path), slog.String("id", id), slog.Bool("leads", leads))
-}
+// LogValue is String.
+func (l *LeaderLatch) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(l)) }

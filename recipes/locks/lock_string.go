@@ -39,21 +39,21 @@ func (m *InterProcessMutex) String() string {
 }
 
 // Format is String by every verb.
-func (m *InterProcessMutex) Format(f fmt.State, verb rune) { session.FormatText(f, verb, m.String()) }
+func (m *InterProcessMutex) Format(f fmt.State, verb rune) { session.Format(f, verb, m) }
 
 func (l *ReadLock) String() string {
 	return fmt.Sprintf("read lock %q%v", l.recipe.path, l.recipe.standing(l.recipe.queue, sharedGrant))
 }
 
 // Format is String by every verb.
-func (l *ReadLock) Format(f fmt.State, verb rune) { session.FormatText(f, verb, l.String()) }
+func (l *ReadLock) Format(f fmt.State, verb rune) { session.Format(f, verb, l) }
 
 func (l *WriteLock) String() string {
 	return fmt.Sprintf("write lock %q%v", l.recipe.path, l.recipe.standing(l.recipe.queue, exclusiveGrant))
 }
 
 // Format is String by every verb.
-func (l *WriteLock) Format(f fmt.State, verb rune) { session.FormatText(f, verb, l.String()) }
+func (l *WriteLock) Format(f fmt.State, verb rune) { session.Format(f, verb, l) }
 
 // String is like [InterProcessMutex.String], of both sides.
 func (l *InterProcessReadWriteLock) String() string {
@@ -63,9 +63,7 @@ func (l *InterProcessReadWriteLock) String() string {
 }
 
 // Format is String by every verb.
-func (l *InterProcessReadWriteLock) Format(f fmt.State, verb rune) {
-	session.FormatText(f, verb, l.String())
-}
+func (l *InterProcessReadWriteLock) Format(f fmt.State, verb rune) { session.Format(f, verb, l) }
 
 func (s *InterProcessSemaphoreV2) String() string {
 	return fmt.Sprintf("semaphore %q%v", s.recipe.path, s.standing())
@@ -74,27 +72,21 @@ func (s *InterProcessSemaphoreV2) String() string {
 func (s *InterProcessSemaphoreV2) standing() standing { return s.recipe.standing(s.gate, anyGrant) }
 
 // Format is String by every verb.
-func (s *InterProcessSemaphoreV2) Format(f fmt.State, verb rune) {
-	session.FormatText(f, verb, s.String())
-}
+func (s *InterProcessSemaphoreV2) Format(f fmt.State, verb rune) { session.Format(f, verb, s) }
 
 func (m *InterProcessSemaphoreMutex) String() string {
 	return fmt.Sprintf("semaphore mutex %q%v", m.made().recipe.path, m.made().standing())
 }
 
 // Format is String by every verb.
-func (m *InterProcessSemaphoreMutex) Format(f fmt.State, verb rune) {
-	session.FormatText(f, verb, m.String())
-}
+func (m *InterProcessSemaphoreMutex) Format(f fmt.State, verb rune) { session.Format(f, verb, m) }
 
 func (m *InterProcessMultiLock) String() string { return fmt.Sprintf("multi-lock of %v", m.locks) }
 
 // Format is String by every verb.
-func (m *InterProcessMultiLock) Format(f fmt.State, verb rune) {
-	session.FormatText(f, verb, m.String())
-}
+func (m *InterProcessMultiLock) Format(f fmt.State, verb rune) { session.Format(f, verb, m) }
 
 func (t *TimedLock) String() string { return fmt.Sprintf("%v within %v", t.lock, t.d) }
 
 // Format is String by every verb.
-func (t *TimedLock) Format(f fmt.State, verb rune) { session.FormatText(f, verb, t.String()) }
+func (t *TimedLock) Format(f fmt.State, verb rune) { session.Format(f, verb, t) }

@@ -1,16 +1,12 @@
 package locks_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
-	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
-	"github.com/gocurator/curator/framework/zktest/printtest"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -53,32 +49,6 @@ func TestErrorsOfMisuseAreOneLine(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestALeaseShowsNoCredential(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := newPeer(t, server, framework.WithAuthorization("digest", []byte("user:hunter2")))
-		lease := acquire(t, p.mutex())
-		text := fmt.Sprintf("%v %s %+v %#v", lease, lease, lease, lease)
-		var logged bytes.Buffer
-		slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "lease", lease)
-		text += logged.String()
-		if want := strings.Repeat(lease.String()+" ", 4); !strings.HasPrefix(text+" ", strings.TrimSpace(want)) {
-			t.Errorf("got %s, want %s", text, want)
-		}
-		if strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%d", []byte("hunter2"))[1:10]) {
-			t.Errorf("it shows the credential: %s", text)
-		}
-	})
-}
-
-func TestANilLeaseIsPrintedAsNil(t *testing.T) {
-	var lease *locks.Lease
-	for form, got := range printtest.Texts(lease) {
-		if !strings.Contains(got, "<nil>") || strings.Contains(got, "anic") {
-			t.Errorf("%s: got %s, want <nil>", form, got)
-		}
-	}
 }
 
 func TestALostErrorNamesTheNodeAndTheSession(t *testing.T) {

@@ -157,4 +157,4 @@ func (l *RetainedLock) Participants(ctx context.Context) ([]Participant, error) 
 func (l *RetainedLock) String() string { return fmt.Sprintf("retained %v", l.lock) }
 
 // Format is String by every verb.
-func (l *RetainedLock) Format(f fmt.State, verb rune) { session.FormatText(f, verb, l.String()) }
+func (l *RetainedLock) Format(f fmt.State, verb rune) { session.Format(f, verb, l) }

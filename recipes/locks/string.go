@@ -3,7 +3,6 @@ package locks
 import (
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/gocurator/curator/framework/session"
 )
@@ -19,17 +18,13 @@ func (l *Lease) String() string {
 	if l.grant != nil {
 		return fmt.Sprintf("lease on %q (%s)", l.recipe.path, l.grant.Name)
 	}
-	parts := make([]string, len(l.parts))
-	for i, part := range l.parts {
-		parts[i] = part.String()
-	}
-	return "lease of a multi-lock: " + strings.Join(parts, ", ")
+	return fmt.Sprintf("lease of a multi-lock: %v", l.parts)
 }
 
 // Format is String by every verb.
-func (l *Lease) Format(f fmt.State, verb rune) { session.FormatText(f, verb, l.String()) }
+func (l *Lease) Format(f fmt.State, verb rune) { session.Format(f, verb, l) }
 
-// LogValue is for package slog.
+// LogValue is String.
 func (l *Lease) LogValue() slog.Value { return slog.StringValue(l.String()) }
 
 type releasedError Lease // so that a release allocates nothing for it

@@ -13,12 +13,7 @@ func (c *SharedCount) String() string {
 }
 
 // Format is String by every verb.
-func (c *SharedCount) Format(f fmt.State, verb rune) { session.FormatText(f, verb, c.String()) }
+func (c *SharedCount) Format(f fmt.State, verb rune) { session.Format(f, verb, c) }
 
-// LogValue is for package slog.
-func (c *SharedCount) LogValue() slog.Value {
-	if c == nil {
-		return slog.StringValue("<nil>")
-	}
-	return slog.GroupValue(slog.String("path", c.path), slog.Int("count", int(c.Count())))
-}
+// LogValue is String.
+func (c *SharedCount) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }

@@ -52,4 +52,4 @@ func (b *binding) String() string {
 }
 
 // Format is String by every verb.
-func (b *binding) Format(f fmt.State, verb rune) { session.FormatText(f, verb, b.String()) }
+func (b *binding) Format(f fmt.State, verb rune) { session.Format(f, verb, b) }

@@ -51,7 +51,7 @@ func (r *removal) String() string {
 }
 
 // Format is String by every verb.
-func (r *removal) Format(f fmt.State, verb rune) { session.FormatText(f, verb, r.String()) }
+func (r *removal) Format(f fmt.State, verb rune) { session.Format(f, verb, r) }
 
 // The removals are the nodes that a session is deleting, and those that the servers refuse to delete.
 type removals struct {

@@ -138,12 +138,7 @@ func (s *Session) Bind(onEnd func(cause error), cleanup func()) (session.Binding
 func (s *Session) String() string { return fmt.Sprintf("session %#x", s.ID()) }
 
 // Format is String by every verb.
-func (s *Session) Format(f fmt.State, verb rune) { session.FormatText(f, verb, s.String()) }
+func (s *Session) Format(f fmt.State, verb rune) { session.Format(f, verb, s) }
 
-// LogValue is for package slog.
-func (s *Session) LogValue() slog.Value {
-	if s == nil {
-		return slog.StringValue("<nil>")
-	}
-	return slog.StringValue(fmt.Sprintf("%#x", s.ID()))
-}
+// LogValue is String.
+func (s *Session) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }

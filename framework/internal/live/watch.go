@@ -111,4 +111,4 @@ func (w *watch) String() string {
 }
 
 // Format is String by every verb.
-func (w *watch) Format(f fmt.State, verb rune) { session.FormatText(f, verb, w.String()) }
+func (w *watch) Format(f fmt.State, verb rune) { session.Format(f, verb, w) }

@@ -1,5 +1,5 @@
 // Package printtest prints values in every form in which they may get into a log, and checks that none of them shows a
-// client's credentials.
+// client's credentials, and each the text of a value that has one.
 package printtest
 
 import (
@@ -27,7 +27,8 @@ const Credentials = "user:" + Password
 
 // WantNoCredentials fails the test unless every exported type of the package in dir has a value here, and no form of
 // the values shows the password of Credentials. It prints them alone, copied, in a field that package fmt may not ask
-// for methods, as a nil pointer, and with the zero value, none of which may panic.
+// for methods, as a nil pointer, and with the zero value, none of which may panic. A pointer with a String method has to
+// show its text in each of Texts, and a nil one "<nil>".
 func WantNoCredentials(t *testing.T, dir string, values map[string]any) {
 	t.Helper()
 	passwords := passwordForms()
@@ -37,6 +38,7 @@ func WantNoCredentials(t *testing.T, dir string, values map[string]any) {
 			t.Errorf("type %s of %s is not in this test", name, dir)
 			continue
 		}
+		wantText(t, value)
 		for how, variant := range variants(value) {
 			for form, text := range Forms(variant) {
 				if i := slices.IndexFunc(passwords, func(p string) bool { return strings.Contains(text, p) }); i >= 0 {
@@ -45,6 +47,22 @@ func WantNoCredentials(t *testing.T, dir string, values map[string]any) {
 				if strings.Contains(text, "PANIC") || strings.Contains(text, "panicked") {
 					t.Errorf("%s of %s, %s, as %s: got %s, want no panic", name, dir, how, form, text)
 				}
+			}
+		}
+	}
+}
+
+func wantText(t *testing.T, value any) {
+	t.Helper()
+	text, ok := value.(fmt.Stringer)
+	if !ok || reflect.TypeOf(value).Kind() != reflect.Pointer {
+		return
+	}
+	_, logs := value.(slog.LogValuer)
+	for want, value := range map[string]any{text.String(): value, "<nil>": reflect.Zero(reflect.TypeOf(value)).Interface()} {
+		for form, got := range Texts(value) {
+			if (logs || form != "slog JSON") && !strings.Contains(strings.ReplaceAll(got, `\"`, `"`), want) {
+				t.Errorf("%T as %s: got %s, want %s", value, form, got, want)
 			}
 		}
 	}
@@ -76,8 +94,8 @@ func Forms(value any) map[string]string {
 	return forms
 }
 
-// Texts are the Forms in which a value with methods of its own prints its text: not in hexadecimal, nor as an address
-// or an object.
+// Texts are the Forms in which a value with methods of its own prints its text, so neither in hexadecimal nor as an
+// address or an object.
 func Texts(value any) map[string]string {
 	texts := Forms(value)
 	maps.DeleteFunc(texts, func(form, _ string) bool { return form == "JSON" || strings.ContainsAny(form[len(form)-1:], "xXp") })
