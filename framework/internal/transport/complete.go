@@ -39,7 +39,7 @@ type (
 func (errorDone) read(c *Call, d *decoder) (a answer) {
 	switch c.op {
 	case opSync:
-		a.path = d.string()
+		_ = d.view()
 	case opAddWatch:
 		_ = d.int32() // always 0
 	}

@@ -33,7 +33,6 @@ type link struct {
 
 	known      progress      // before it was attached
 	zxid       int64         // the newest answer's
-	names      nameSet       // reader goroutine only
 	sentAt     time.Time     // when the handshake was sent
 	newSession bool          // the handshake asks for a new session
 	ageAsked   bool          // the server was asked for its age just before

@@ -177,7 +177,7 @@ func (l *link) examine(p pending, h header, d *decoder) (a answer, err error) {
 	if a, err = p.call.read(d); err != nil {
 		return a, err
 	}
-	if err := p.call.check(&a, h, l.session, &l.names); err != nil {
+	if err := p.call.check(&a, h, l.session); err != nil {
 		return a, err
 	}
 	for _, r := range a.results { // servers say it there under a header without an error
