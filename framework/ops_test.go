@@ -71,43 +71,6 @@ func TestEveryOperationSucceeds(t *testing.T) {
 	})
 }
 
-func TestEveryOperationObeysItsContextWhileDisconnected(t *testing.T) {
-	each(t, func(t *testing.T, w *env, name string, op func(context.Context) error) {
-		w.Link.Cut()
-		time.Sleep(time.Second)
-		reason := errors.New("enough")
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 3*time.Second, reason)
-		defer cancel()
-		before := time.Now()
-		err := op(ctx)
-		if d := time.Since(before); d != 3*time.Second {
-			t.Errorf("it took %v", d)
-		}
-		wantErr(t, err, reason)
-		var opErr *framework.OpError
-		if !errors.As(err, &opErr) || opErr.Op == "" {
-			t.Errorf("got %#v", err)
-		}
-	})
-}
-
-func TestEveryOperationObeysItsContextWhileTheServerIsSilent(t *testing.T) {
-	each(t, func(t *testing.T, w *env, name string, op func(context.Context) error) {
-		w.Server.Freeze()
-		reason := errors.New("reason")
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, reason)
-		defer cancel()
-		before := time.Now()
-		err := op(ctx)
-		if d := time.Since(before); d != time.Second {
-			t.Errorf("it took %v", d)
-		}
-		wantErr(t, err, context.DeadlineExceeded, reason)
-		w.Server.Unfreeze()
-		w.Link.Reset()
-	})
-}
-
 func TestADoneContextSendsNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *env, name string, op func(context.Context) error) {
 		wantErr(t, op(canceled(t)), context.Canceled)

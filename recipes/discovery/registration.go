@@ -33,8 +33,8 @@ type Registration struct{ node *nodes.PersistentNode }
 //
 // Errors: all that is wrong with the instance and with the arguments of the constructor, at once; those of
 // [nodes.PersistentNode.Start], as nodes.ErrForeign with the end of ctx if the node is still another's, and
-// nodes.ErrKept if this client has registered the ID already. After an error nothing of this instance remains, and the
-// node of another one of the same ID is there as before, unless Register has written to it.
+// nodes.ErrKept if this client has registered the ID already. After an error nothing of this instance remains, as after
+// Start, and the node of another one of the same ID is there as before, unless Register has written to it.
 //
 // Curator: ServiceDiscovery.registerService(), thisInstance(), which replace the node of another.
 func (d *ServiceDiscovery) Register(ctx context.Context, i ServiceInstance) (*Registration, error) {

@@ -101,6 +101,7 @@ func TestStartThatEndsAfterTheLostAnswerToItsCreateRemovesItsNode(t *testing.T) 
 			server.DelayReply(zktest.Match{Op: zktest.OpGetData, Path: path}, 2*time.Second)
 		})
 		wantErr(t, newNode(t, client, path, "up", persistent...).Start(within(t, time.Second)), context.DeadlineExceeded)
+		time.Sleep(2 * time.Second)
 		executed.want(t, "Created=up", "Deleted")
 	})
 }
@@ -137,6 +138,7 @@ func TestStartThatEndsBeforeTheAnswerToItsWriteRemovesThePredecessorsNodeOnlyIfI
 			client, _ := newClient(t, server)
 			server.DelayReply(zktest.Match{Op: zktest.OpSetData, Path: path}, 2*time.Second)
 			wantErr(t, newNode(t, client, path, "up", persistent...).Start(within(t, time.Second)), context.DeadlineExceeded)
+			time.Sleep(2 * time.Second)
 			wantNode(t, server, path, want, 0)
 		})
 	}

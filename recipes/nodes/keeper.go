@@ -19,9 +19,11 @@ type keeper struct {
 	node     *PersistentNode
 	registry *registry
 	absolute string // the path without GUID and number
+	key      any    // in the registry: the path, or the PersistentNode if the node has a number
 	waiter   session.Waiter
 	stop     context.CancelFunc
-	done     chan struct{} // closed when the goroutine has ended
+	stopped  <-chan struct{} // closed by stop
+	done     chan struct{}   // closed when the goroutine has ended
 
 	// For the goroutine alone.
 	path    string // absolute, with GUID and number; "" while they are not known
@@ -65,9 +67,7 @@ func (k *keeper) leave() {
 	if k.beat != nil {
 		k.beat.Stop()
 	}
-	if !k.node.options.sequential() {
-		k.registry.kept.Delete(k.absolute)
-	}
+	k.registry.kept.Delete(k.key)
 	close(k.done)
 }
 
@@ -223,6 +223,23 @@ func (k *keeper) kept() {
 // mayHave reports whether there may be a node that outlives sessions, and is this keeper's.
 func (k *keeper) mayHave() bool {
 	return k.path != "" && (k.node.options.sequential() || !k.claim.none())
+}
+
+// giveUp ends the keeping of a Start that fails. The removal goes on after the end of ctx. An ephemeral node that cannot
+// be removed goes with its session.
+func (k *keeper) giveUp(ctx context.Context) {
+	k.stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := k.end(); err != nil && !k.node.options.ephemeral() {
+			k.node.client.Logger().Warn("nodes: the node of a Start that failed could not be removed", "path", k.absolute, "error", err)
+		}
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
 }
 
 // end ends the keeping, and returns why the node is left.

@@ -27,7 +27,7 @@ func keepBeforeStart(t *testing.T, server *zktest.Server, connect string, opts .
 	}
 	k := &keeper{node: n, absolute: absolute, waiter: session.NewWaiter(), stop: stop, done: make(chan struct{}), late: -1}
 	k.registry = session.Attach(client.Attachments(), func() *registry { return &registry{} })
-	if err := n.begin(k); err != nil {
+	if err := n.begin(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	go k.run(keeping)

@@ -1,6 +1,8 @@
 package nodes_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -43,6 +45,40 @@ func TestAPathIsFreeAfterAStartThatFailed(t *testing.T) {
 		node := start(t, client, path, "3")
 		wantThere(t, server, client, node, "3")
 	})
+}
+
+// A server that stands still executes the creates when it goes on: both Starts that have failed are taken back then.
+func TestAStartBehindOneThatFailedWaitsUntilTheNodeIsRemoved(t *testing.T) {
+	for _, mode := range []framework.CreateMode{framework.Ephemeral, framework.EphemeralSequential, framework.Persistent} {
+		t.Run(fmt.Sprint(mode), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				makeNode(t, server, "/services/web", "")
+				client, _ := newClient(t, server)
+				node := newNode(t, client, path, "1", withMode(mode)...)
+				server.Freeze()
+				for range 2 {
+					wantErr(t, node.Start(within(t, time.Second)), context.DeadlineExceeded)
+				}
+				wantErr(t, node.Err(), nodes.ErrNotStarted)
+				var heard changes
+				node.OnChange(heard.hear)
+				started := startSoon(t, node)
+				time.Sleep(time.Second)
+				wantPending(t, started)
+				server.Unfreeze()
+				wantErr(t, <-started)
+				time.Sleep(time.Minute)
+				heard.want(t, true)
+				if got := server.Children("/services/web"); len(got) != 1 || !node.There() || node.Err() != nil {
+					t.Errorf("got the nodes %q, there: %t, error %v; want one, true, none", got, node.There(), node.Err())
+				}
+				wantErr(t, node.Close())
+				if got := server.Children("/services/web"); len(got) != 0 {
+					t.Errorf("after Close got the nodes %q, want none", got)
+				}
+			})
+		})
+	}
 }
 
 // The removal of the first one's node goes on in the background. It must not hit the second one's.

@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/framework/listen"
 	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/retry"
 )
 
 // A PersistentNode keeps a node there from Start to Close. See the package's documentation for what it promises.
@@ -76,8 +77,9 @@ func NewPersistentNode(client *framework.Client, path string, data []byte, opts 
 // a framework.ConnectError without a server; the server's, such as zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, or
 // framework.ErrUnsupported for a TTL; framework.ErrTooLarge; [ErrForeign], with the end of ctx; [ErrKept];
 // [ErrStarted]; [ErrClosed]; the end of ctx. After an error no node remains that Start has created or written, as after
-// Close, and no other one was removed (see "What is removed" in the package's documentation). Start may be called
-// again.
+// Close, and no other one was removed (see "What is removed" in the package's documentation). Once ctx has ended, the
+// removal goes on in the background, for at most a connection timeout if the node outlives sessions; if it fails then,
+// a warning is logged. Start may be called again, and then waits for that removal.
 //
 // Curator: PersistentNode.start(), waitForInitialCreate().
 func (n *PersistentNode) Start(ctx context.Context) error {
@@ -96,9 +98,15 @@ func (n *PersistentNode) start(ctx context.Context) error {
 		return err
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
-	k := &keeper{node: n, absolute: absolute, waiter: session.NewWaiter(), stop: stop, done: make(chan struct{}), late: -1}
+	k := &keeper{
+		node: n, absolute: absolute, key: absolute, waiter: session.NewWaiter(), late: -1,
+		stop: stop, stopped: keeping.Done(), done: make(chan struct{}),
+	}
+	if n.options.sequential() {
+		k.key = n
+	}
 	k.registry = session.Attach(n.client.Attachments(), func() *registry { return &registry{} })
-	if err := n.begin(k); err != nil {
+	if err := n.begin(ctx, k); err != nil {
 		stop()
 		return err
 	}
@@ -114,7 +122,7 @@ func (n *PersistentNode) start(ctx context.Context) error {
 	if err == nil || !n.fails() {
 		return nil
 	}
-	_ = k.end() // an ephemeral node that cannot be removed goes with its session
+	k.giveUp(ctx)
 	n.change(func(is *state) { n.keeper, is.there = nil, false })
 	if errors.Is(n.Err(), ErrClosed) { // Close has ended the wait for a server
 		return ErrClosed
@@ -122,24 +130,45 @@ func (n *PersistentNode) start(ctx context.Context) error {
 	return err
 }
 
-func (n *PersistentNode) begin(k *keeper) error {
+// begin begins to keep the node. It waits for the end of a keeper that has been stopped.
+func (n *PersistentNode) begin(ctx context.Context, k *keeper) error {
+	for {
+		former, err := n.tryBegin(k)
+		if former == nil {
+			return err
+		}
+		select {
+		case <-former.done:
+		case <-ctx.Done():
+			return fmt.Errorf("%w, while the node that was kept before is being removed", retry.ContextError(ctx))
+		}
+	}
+}
+
+func (n *PersistentNode) tryBegin(k *keeper) (stopped *keeper, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
 	case n.closed:
-		return ErrClosed
+		return nil, ErrClosed
 	case n.keeper != nil:
-		return ErrStarted
+		return nil, ErrStarted
+	}
+	if other, kept := k.registry.kept.LoadOrStore(k.key, k); kept {
+		former, _ := other.(*keeper)
+		select {
+		case <-former.stopped:
+			return former, nil
+		default:
+			return nil, fmt.Errorf("%w: %q", ErrKept, k.absolute)
+		}
 	}
 	if !n.options.sequential() {
-		if _, kept := k.registry.kept.LoadOrStore(k.absolute, nil); kept {
-			return fmt.Errorf("%w: %q", ErrKept, k.absolute)
-		}
 		n.state.path = k.absolute
 	}
 	n.state = state{path: n.state.path, had: n.state.had}
 	n.keeper, k.path, k.missing = k, n.state.path, n.state.path == ""
-	return nil
+	return nil, nil
 }
 
 // Close removes the node, if it is this client's, and ends the calls of listeners. It blocks until the server has

@@ -14,7 +14,7 @@ const mostSessions = 64
 type registry struct {
 	// The IDs of the newest sessions, which nodes of this client may belong to.
 	sessions atomic.Pointer[[]int64]
-	kept     sync.Map // absolute paths: two persistent nodes at one would take each other's node for their own
+	kept     sync.Map // keepers by their keys: two of one path would take each other's node for their own
 }
 
 // add remembers a session. Its keepers add it at the same time.

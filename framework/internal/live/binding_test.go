@@ -1,7 +1,6 @@
 package live_test
 
 import (
-	"context"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -220,15 +219,6 @@ func TestNoBindingBeginsInASessionThatIsNotValid(t *testing.T) {
 		_, err = s.Bind(func(error) { t.Error("got a binding ended that was refused, want no call") }, nil)
 		wantErr(t, err, framework.ErrSessionLost)
 		wantErr(t, s.BlockUntilValid(t.Context()), framework.ErrSessionLost)
-	})
-}
-
-func TestReadyEndsWithItsContext(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		s := w.Session()
-		w.Link.Cut()
-		time.Sleep(time.Second)
-		wantErr(t, s.BlockUntilValid(w.Within(time.Second)), context.DeadlineExceeded)
 	})
 }
 
