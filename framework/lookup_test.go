@@ -3,6 +3,7 @@ package framework_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -145,4 +146,56 @@ func TestALookupThatFailsIsNamed(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// A name server that is down costs some seconds for each suffix, and a resolver that heeds its context is no worse off.
+// The last look-up is longer than the connection timeout. Attempts at a server that is dead take up to that.
+func TestAClientConnectsAsSoonAsItsServersAreLookedUp(t *testing.T) {
+	for connect, later := range map[string]time.Duration{"a:2181": 1, "a:2181,b:2181,c:2181": 1, "list": 1, "10.0.0.9:2181,a:2181": 25} {
+		for _, heeds := range []bool{true, false} {
+			for _, slow := range []time.Duration{time.Second, 6 * time.Second, 8 * time.Second, 10 * time.Second, 14 * time.Second, 25 * time.Second} {
+				t.Run(fmt.Sprintf("%s/%v/%t", connect, slow, heeds), func(t *testing.T) {
+					zktest.Bubble(t, func(t *testing.T) {
+						w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
+						find := func(ctx context.Context) error {
+							end := ctx.Done()
+							if !heeds {
+								end = nil
+							}
+							select {
+							case <-time.After(slow):
+								return nil
+							case <-end:
+								return ctx.Err()
+							}
+						}
+						w.Link = w.Server.NewLink()
+						servers := connect
+						dead := framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+							if address == "10.0.0.9:2181" {
+								<-ctx.Done()
+								return nil, ctx.Err()
+							}
+							return w.Link.DialContext(ctx, network, address)
+						})
+						opts := []framework.Option{dead, framework.WithLookup(func(ctx context.Context, _ string) ([]string, error) {
+							return []string{"10.0.0.1"}, find(ctx)
+						})}
+						if connect == "list" {
+							servers, opts = "", []framework.Option{framework.WithServers(func(ctx context.Context) ([]string, error) {
+								return []string{"10.0.0.1"}, find(ctx)
+							})}
+						}
+						client := w.Dial(servers, opts...)
+						began := time.Now()
+						if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil || time.Since(began) > slow+later*time.Second {
+							t.Errorf("got %v after %v, want a connection", err, time.Since(began))
+						}
+						_ = client.Close()
+						time.Sleep(time.Minute) // a look-up may outlast its client
+					})
+				})
+			}
+		}
+	}
 }

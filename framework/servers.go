@@ -1,10 +1,14 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
+	"golang.org/x/sync/singleflight"
+
+	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/ranked"
 )
 
@@ -15,8 +19,8 @@ type serversFunc = func(ctx context.Context) (servers []string, err error)
 // first the connect string's, which may be empty or a chroot alone, as in "/app".
 //
 // Servers are "host:port" or "host"; SRV records that another resolver than [net.DefaultResolver] finds are such a
-// list, too. list should return when ctx ends: otherwise the client goes on without it, and does not call it again
-// before it has returned. A connection to a server that is no longer listed stays until it breaks. A [*ConnectError]
+// list, too. An attempt does not wait long for list, and a late answer counts for the next one. ctx ends with the
+// client, and after a minute, or the connection timeout if that is longer: list is called again when it has returned. A connection to a server that is no longer listed stays until it breaks. A [*ConnectError]
 // names failures of list, and wrong entries, as of the "list of servers".
 //
 // Curator: CuratorFrameworkFactory.Builder.ensembleProvider().
@@ -35,10 +39,11 @@ const theList = "list of servers"
 type serverList struct {
 	ask    serversFunc // nil: the list stays
 	failed func(server string, err error)
+	asking singleflight.Group
 
 	mu   ranked.Mutex[ranked.Leaf, serverList]
 	list []string // the last right one; replaced, never changed
-	err  error    // the error of the last look
+	err  error    // why the last look has failed, or has no answer yet
 }
 
 func (l *serverList) known() []string {
@@ -57,19 +62,27 @@ func (l *serverList) current(ctx context.Context) []string {
 	if l.ask == nil {
 		return l.known()
 	}
+	err := transport.Await(ctx, &l.asking, "", l.renew)
+	if err != nil {
+		l.failed(theList, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = cmp.Or(l.err, err)
+	return l.list
+}
+
+func (l *serverList) renew(ctx context.Context) error {
 	list, err := l.ask(ctx)
 	if err == nil {
 		list, err = parseServers(list)
-	}
-	if err != nil {
-		l.failed(theList, err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err = err; err == nil {
 		l.list = list
 	}
-	return l.list
+	return err
 }
 
 // parseServers refuses a list for one wrong entry: the rest might be a minority of the ensemble.

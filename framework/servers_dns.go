@@ -84,8 +84,8 @@ func isDNSName(name string) bool {
 // mostRecords bounds an answer: an ensemble has a dozen servers.
 const mostRecords = 100
 
-// dnsServers lists the targets of the SRV records of name. Go's resolver heeds the deadline of ctx and not its end: the
-// client goes on without a look-up that hangs, as without a list of a user, and the look-up ends within the attempt.
+// dnsServers lists the targets of the SRV records of name. Go's resolver heeds the deadline of ctx and not its end, so
+// that a look-up may outlast its client.
 func dnsServers(name string) serversFunc {
 	return func(ctx context.Context) ([]string, error) {
 		_, records, err := net.DefaultResolver.LookupSRV(ctx, "", "", name)

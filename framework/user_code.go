@@ -7,8 +7,6 @@ import (
 	"net"
 	"runtime/debug"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 )
 
 // CatchPanic calls a function of the user, for recipes, on a goroutine that is not the user's: a panic there would end
@@ -53,15 +51,13 @@ func (c *core) guardSecure(secure secureFunc) secureFunc {
 	}
 }
 
-// guardLookup does so for look-ups, and leaves one behind that does not heed its context. The next look-up of the host
-// waits for that one, so that there is one at a time.
+// guardLookup does so for look-ups.
 func (c *core) guardLookup(lookup lookupFunc) lookupFunc {
 	if lookup == nil {
 		return nil
 	}
-	var running singleflight.Group
 	return func(ctx context.Context, host string) ([]string, error) {
-		return c.askUser(ctx, &running, host, "look-up function", func() ([]string, error) { return lookup(ctx, host) })
+		return c.askUser(ctx, "the look-up function", func(ctx context.Context) ([]string, error) { return lookup(ctx, host) })
 	}
 }
 
@@ -69,39 +65,22 @@ func (c *core) guardServers(list serversFunc) serversFunc {
 	if list == nil {
 		return nil
 	}
-	var running singleflight.Group
-	return func(ctx context.Context) ([]string, error) {
-		return c.askUser(ctx, &running, "", "list of servers", func() ([]string, error) { return list(ctx) })
-	}
+	return func(ctx context.Context) ([]string, error) { return c.askUser(ctx, "the list of servers", list) }
 }
 
-// userGrace is how long a function of the user may outlast its context.
-const userGrace = 100 * time.Millisecond
+// leastAnswer is how long a look-up, or a list of servers, may take at least. It is longer than an attempt to connect:
+// a name server that is down costs some seconds for each suffix of a name.
+const leastAnswer = time.Minute
 
-// askUser makes one call of each key at a time.
-func (c *core) askUser(ctx context.Context, running *singleflight.Group, key, what string, ask func() ([]string, error)) ([]string, error) {
-	answer := running.DoChan(key, func() (found any, err error) {
-		var names []string
-		if panicked := c.catchPanic("the "+what, func() { names, err = ask() }); panicked != nil {
-			return []string(nil), panicked
-		}
-		return names, err
-	})
-	select {
-	case a := <-answer:
-		names, _ := a.Val.([]string)
-		return names, a.Err
-	case <-ctx.Done():
+func (c *core) askUser(ctx context.Context, what string, ask serversFunc) (found []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, max(leastAnswer, c.cfg.connectionTimeout))
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	panicked := c.catchPanic(what, func() { found, err = ask(ctx) })
+	if panicked != nil {
+		return nil, panicked
 	}
-	timer := time.NewTimer(userGrace)
-	defer timer.Stop()
-	select {
-	case a := <-answer: // about its end, or just in time
-		names, _ := a.Val.([]string)
-		return names, a.Err
-	case <-timer.C:
-		return nil, fmt.Errorf("the %s has not returned, although its context has ended", what)
-	}
+	return found, err
 }
 
 // handle gives a record to the user's log handler, and reports whether that is enabled for it. A handler that panics

@@ -86,7 +86,7 @@ func dialCode(err error) cause.Code {
 		return cause.Refused
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return cause.Unreachable
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, errDialer),
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, errDialer), errors.Is(err, errNoAnswer),
 		errors.As(err, &timeout) && timeout.Timeout():
 		return cause.Timeout
 	default:

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
-// addresses lists what there is to dial, with every host looked up. It blocks until all look-ups have ended. cut is set
-// if the list of servers had too little time.
+// addresses lists what there is to dial, with every host looked up. It blocks until all look-ups, or ctx, have ended. cut
+// is set if the list of servers had too little time.
 func (r *Route) addresses(ctx context.Context) (all []Address, problems map[string]error, cut bool) {
 	servers, cut := r.list(ctx)
 	found := make([][]string, len(servers))
@@ -55,8 +57,19 @@ func (r *Route) list(ctx context.Context) (servers []string, cut bool) {
 	return servers, errors.Is(half.Err(), context.DeadlineExceeded)
 }
 
-// look looks a host up. If that fails, the answer to the last look-up that did not comes with the error.
+// look looks a host up, once at a time. The look-up goes on when ctx ends, and counts for the next attempt. With an error
+// comes the last answer.
 func (r *Route) look(ctx context.Context, host string) ([]string, error) {
+	err := Await(ctx, &r.looking, host, func(ctx context.Context) error { return r.renew(ctx, host) })
+	if err != nil {
+		err = fmt.Errorf("looking up %s: %w", host, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known[host], err
+}
+
+func (r *Route) renew(ctx context.Context, host string) error {
 	ips, err := r.lookup(ctx, host)
 	if err == nil && len(ips) == 0 {
 		err = errors.New("no addresses")
@@ -66,13 +79,27 @@ func (r *Route) look(ctx context.Context, host string) ([]string, error) {
 			err = fmt.Errorf("%q is not an IP address", ip)
 		}
 	}
+	if err != nil {
+		return err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err != nil {
-		return r.known[host], fmt.Errorf("looking up %s: %w", host, err)
-	}
 	r.known[host] = slices.Clone(ips)
-	return r.known[host], nil
+	return nil
+}
+
+var errNoAnswer = errors.New("no answer yet")
+
+// Await calls ask, unless a call with the key is under way, and waits for its end. The call goes on when ctx ends. Then
+// the error is that there is no answer yet.
+func Await(ctx context.Context, running *singleflight.Group, key string, ask func(ctx context.Context) error) error {
+	answer := running.DoChan(key, func() (any, error) { return nil, ask(context.WithoutCancel(ctx)) })
+	select {
+	case a := <-answer:
+		return a.Err
+	case <-ctx.Done():
+		return errNoAnswer
+	}
 }
 
 // waysTo returns the addresses of a server whose host was looked up to be ips. The family of the first one is

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/gocurator/curator/framework/ranked"
 )
 
@@ -20,7 +22,7 @@ type Address struct {
 	rank int
 }
 
-// A Lookup finds the IP addresses of a host. It must return when ctx ends.
+// A Lookup finds the IP addresses of a host. It may take longer than an attempt, whose end does not end ctx.
 type Lookup func(ctx context.Context, host string) ([]string, error)
 
 // A Route is a client's list of servers, and what became of the attempts to reach them. It outlives sessions: one
@@ -28,6 +30,7 @@ type Lookup func(ctx context.Context, host string) ([]string, error)
 type Route struct {
 	servers func(ctx context.Context) []string
 	lookup  Lookup // nil: servers are dialed by their names
+	looking singleflight.Group
 
 	mu    ranked.Mutex[ranked.Leaf, Route]
 	round round
