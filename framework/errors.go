@@ -22,7 +22,7 @@ var (
 	ErrConnectionLost = session.ErrConnectionLost
 	// ErrInvalidPath says that ZooKeeper would refuse a path.
 	ErrInvalidPath = session.ErrInvalidPath
-	// ErrAuthRefused says that the servers refuse the client's authentication, or take SASL clients only.
+	// ErrAuthRefused says that the servers refuse the client's authentication, or require one.
 	ErrAuthRefused = session.ErrAuthRefused
 	// ErrNoChroot says that the chroot of the connect string does not exist.
 	ErrNoChroot = session.ErrNoChroot

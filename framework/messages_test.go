@@ -16,7 +16,8 @@ import (
 func TestMistakesInAConnectStringAreNamed(t *testing.T) {
 	const form = "write host:port,host:port/chroot"
 	for connect, want := range map[string]string{
-		"a:2181;b:2181":             `connect string "a:2181;b:2181" separates servers by a semicolon: ` + form,
+		"a:2181;b:2181":             `connect string "a:2181;b:2181" must separate servers by commas: ` + form,
+		"a:2181 b:2181/app":         `connect string "a:2181 b:2181/app" must separate servers by commas: ` + form,
 		"zk://a:2181/app":           `connect string has a URL that begins with "zk://": ` + form,
 		"a:2181,http://b:2181":      `connect string has a URL that begins with "http://": ` + form,
 		"a:2181/app,b:2181/app":     `chroot "/app,b:2181/app": has a comma, but the chroot stands once, behind the last server: ` + form,
@@ -26,7 +27,7 @@ func TestMistakesInAConnectStringAreNamed(t *testing.T) {
 		"a:2181/x,u:secret@b:2181":  "connect string names a user before an @: give the user to WithAuthorization, and " + form,
 		"u:sec/ret@a:2181":          "connect string names a user before an @: give the user to WithAuthorization, and " + form,
 		"zk://u:sec/ret@a:2181/app": "connect string names a user before an @: give the user to WithAuthorization, and " + form,
-		"":                          "a server of the connect string is empty: " + form,
+		"":                          "the connect string names no server: " + form,
 	} {
 		_, err := framework.NewClient(connect)
 		if err == nil || err.Error() != "framework: invalid client: "+want {

@@ -125,7 +125,7 @@ func TestAClientWithoutSASLIsRefusedByAServerThatRequiresIt(t *testing.T) {
 		client := w.Dial("zk:2181")
 		_, err := client.Exists(w.Within(time.Minute), "/")
 		wantErr(t, err, framework.ErrAuthRefused)
-		if want := "SASL clients only"; !strings.Contains(err.Error(), want) {
+		if want := "enforce.auth.schemes"; !strings.Contains(err.Error(), want) {
 			t.Errorf("got %q, want %q in it", err, want)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,16 +29,19 @@ func parseConnectString(connect string, listed bool) (servers []string, chroot s
 			problems = append(problems, fmt.Errorf("chroot %q: %w", chroot, problem))
 		}
 	}
-	if listed && hosts == "" {
-		return nil, chroot, problems
-	}
 	for host := range strings.SplitSeq(hosts, ",") {
-		server, err := parseServer(strings.TrimSpace(host))
+		if host = strings.TrimSpace(host); host == "" {
+			continue // as in Java: templates write commas behind the last server
+		}
+		server, err := parseServer(host)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
 		servers = append(servers, server)
+	}
+	if len(servers)+len(problems) == 0 && !listed {
+		problems = append(problems, errors.New("the connect string names no server: "+connectForm))
 	}
 	return servers, chroot, problems
 }
@@ -52,12 +56,14 @@ func misread(connect string) error {
 		return errors.New("connect string names a user before an @: give the user to WithAuthorization, and " + connectForm)
 	case isURL:
 		return fmt.Errorf("connect string has a URL that begins with %q: %s", scheme[strings.LastIndexByte(scheme, ',')+1:]+"://", connectForm)
-	case strings.Contains(hosts, ";"):
-		return fmt.Errorf("connect string %q separates servers by a semicolon: %s", connect, connectForm)
+	case strings.Contains(hosts, ";"), slices.ContainsFunc(strings.Split(hosts, ","), hasSpace):
+		return fmt.Errorf("connect string %q must separate servers by commas: %s", connect, connectForm)
 	default:
 		return nil
 	}
 }
+
+func hasSpace(server string) bool { return strings.ContainsAny(strings.TrimSpace(server), " \t\r\n") }
 
 // chrootProblem also refuses commas: "a:2181/app,b:2181/app" would be one server with a chroot that the caller did not
 // mean.
@@ -70,9 +76,6 @@ func chrootProblem(chroot string) error {
 
 // parseServer checks one server of a connect string and adds the default port.
 func parseServer(server string) (string, error) {
-	if server == "" {
-		return "", errors.New("a server of the connect string is empty: " + connectForm)
-	}
 	host, port, err := splitServer(server)
 	if err != nil {
 		return "", fmt.Errorf("server %q: %w", server, err)

@@ -93,9 +93,6 @@ func parseServers(list []string) ([]string, error) {
 	parsed := make([]string, 0, len(list))
 	for _, entry := range list {
 		server, err := parseServer(entry)
-		if entry == "" {
-			err = errors.New("an entry is empty")
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -100,7 +100,7 @@ func TestSASLOnARealServerThatRequiresIt(t *testing.T) {
 	t.Run("missing mechanism", func(t *testing.T) {
 		client := secureClient(t, server.Addr())
 		_, err := client.Exists(t.Context(), "/")
-		wantRefused(t, err, "SASL clients only")
+		wantRefused(t, err, "enforce.auth.schemes")
 	})
 	t.Run("an ACL of its own", func(t *testing.T) {
 		client := saslClient(t, server.Addr(), saslUser, saslPassword)

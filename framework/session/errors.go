@@ -22,7 +22,7 @@ var (
 	ErrSuspended = errors.New("framework: connection suspended")
 	// ErrConnectionLost says that the connection broke before the answer: the operation may have been executed.
 	ErrConnectionLost = errors.New("connection lost")
-	// ErrAuthRefused says that the servers refuse the client's authentication, or take SASL clients only.
+	// ErrAuthRefused says that the servers refuse the client's authentication, or require one.
 	ErrAuthRefused = errors.New("authentication refused by the server")
 	// ErrNoChroot says that the chroot of the connect string does not exist.
 	ErrNoChroot = errors.New("framework: the chroot of the connect string does not exist")

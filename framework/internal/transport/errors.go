@@ -24,6 +24,8 @@ var (
 )
 
 var (
+	// errUnproven is the refusal of a client that has not authenticated as it must. The server does not say how.
+	errUnproven   = fmt.Errorf("%w: it requires WithSASL, or a WithAuthorization of one of its enforce.auth.schemes", ErrAuth)
 	errClosing    = errors.New("transport closed")
 	errNoAddress  = errors.New("no server is known by any address")
 	errNoSession  = errors.New("the server opened no session")

@@ -201,7 +201,7 @@ func (l *link) refusal(op, code int32) error {
 	case op == opSetAuth && refusesAuth(code):
 		return ErrAuth
 	case code == codeSaslRequired && !l.served:
-		return fmt.Errorf("%w: it takes SASL clients only", ErrAuth)
+		return errUnproven
 	default:
 		return nil
 	}

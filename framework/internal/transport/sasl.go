@@ -120,7 +120,7 @@ func readToken(r io.Reader) ([]byte, error) {
 	case xid != xidSASL:
 		return nil, garbage("an answer to request %d, when a token was asked for", xid)
 	case code == codeSaslRequired:
-		return nil, fmt.Errorf("%w: it takes SASL clients only", ErrAuth)
+		return nil, errUnproven
 	case code == codeAuthFailed:
 		return nil, ErrAuth
 	case code != 0:

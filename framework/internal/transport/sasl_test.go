@@ -40,7 +40,7 @@ func TestAGarbledAnswerToATokenIsAFailedAttempt(t *testing.T) {
 		"unknown request":    {func(xid int32) []byte { return reply(xid, 0, -6, nil) }, "not supported by the server"},
 		"nothing, hung up":   {func(int32) []byte { return nil }, "closed the connection"},
 		"refused":            {func(xid int32) []byte { return reply(xid, 0, -115, nil) }, "authentication refused"},
-		"refused, with body": {func(xid int32) []byte { return reply(xid, 0, -124, []byte{0xff, 0xff, 0xff, 0xff}) }, "SASL clients only"},
+		"refused, with body": {func(xid int32) []byte { return reply(xid, 0, -124, []byte{0xff, 0xff, 0xff, 0xff}) }, "enforce.auth.schemes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
