@@ -59,6 +59,29 @@ func TestAWrongOrderEndsTheProcess(t *testing.T) {
 			l.mu.Unlock()
 			b.mu.Unlock()
 		}, "ranked_test.table (rank 500) was locked while ranked_test.leaf (rank 700) was held"},
+		"after another was unlocked out of order": {func(_ *outer, b *table, l, other *leaf) {
+			b.mu.Lock()
+			l.mu.Lock()
+			b.mu.Unlock()
+			other.mu.Lock()
+			other.mu.Unlock()
+			l.mu.Unlock()
+		}, "ranked_test.leaf (rank 700) was locked while ranked_test.leaf (rank 700) was held"},
+		"right, the suspected one's later lock": {func(o *outer, _ *table, l, _ *leaf) {
+			l.mu.Lock()
+			var beside sync.WaitGroup
+			suspected := make(chan struct{})
+			beside.Go(func() {
+				o.mu.Lock()
+				o.mu.Unlock()
+				close(suspected)
+				l.mu.Lock()
+				l.mu.Unlock()
+			})
+			<-suspected
+			l.mu.Unlock()
+			beside.Wait()
+		}, ""},
 		"between right ones": {func(o *outer, b *table, l, _ *leaf) {
 			b.mu.Lock()
 			o.mu.Lock()
@@ -91,8 +114,8 @@ func TestAWrongOrderEndsTheProcess(t *testing.T) {
 			}
 			// The stacks name the test, though it was another goroutine.
 			for _, want := range []string{test.want, "TestAWrongOrderEndsTheProcess", "held_race_test.go"} {
-				if err == nil || !strings.Contains(output, want) {
-					t.Errorf("got error %v and output %s\nwant an error, and %q", err, output, want)
+				if (err != nil) != (test.want != "") || err != nil && !strings.Contains(output, want) {
+					t.Errorf("got error %v and output %s\nwant an error unless it is right, and %q", err, output, want)
 				}
 			}
 		})

@@ -55,6 +55,22 @@ func TestCloseOfAPersistentNodeAgainLeavesTheNodeOfASuccessor(t *testing.T) {
 	})
 }
 
+// A successor's node has come after the look that found the one of this client.
+func TestCloseOfAPersistentNodeDeletesOnlyTheVersionThatItHasSeen(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		client, _ := newClient(t, server)
+		node := start(t, client, path, "up", persistent...)
+		wantErr(t, node.Set(t.Context(), []byte("more")))
+		proceed := server.HoldRequest(zktest.Match{Op: zktest.OpMulti, Path: path})
+		closed := closeSoon(node)
+		deleteNode(t, server, path)
+		makeNode(t, server, path, "successor's")
+		proceed()
+		wantErr(t, <-closed)
+		wantNode(t, server, path, "successor's", 0)
+	})
+}
+
 // Start cannot remove what it has created, since there is no connection.
 func TestStartAgainKnowsTheLastingNodeThatAnEarlierOneHasLeft(t *testing.T) {
 	for _, mode := range []framework.CreateMode{framework.Persistent, framework.PersistentSequential, framework.PersistentWithTTL} {

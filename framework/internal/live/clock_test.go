@@ -34,7 +34,11 @@ func TestAContenderAloneKeepsTheSessionValid(t *testing.T) {
 		opts []framework.Option
 		rely func(s framework.Session) (stop func())
 	}{
-		"a contender": {nil, func(s framework.Session) func() { return s.StartRenewal() }},
+		"a contender, beside one that has stopped": {nil, func(s framework.Session) func() {
+			stop := s.StartRenewal()
+			s.StartRenewal()()
+			return stop
+		}},
 		"a watch, renewed by the leader": {
 			[]framework.Option{framework.WithSyncRenewal()},
 			func(s framework.Session) func() {

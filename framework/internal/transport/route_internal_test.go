@@ -59,11 +59,17 @@ func TestTheOrderOfAttempts(t *testing.T) {
 	}{
 		"from the start":                 {func(*round) {}, abc, "a0 b0 c0 a1 b1"},
 		"one address":                    {func(*round) {}, abc[:1], "a0 a1 a2 a3 a4"},
-		"one was left":                   {func(r *round) { r.attached(abc[0]); r.left(abc[0]) }, abc, "b0 c0 a0 b1 c1"},
-		"the only one was left":          {func(r *round) { r.attached(abc[0]); r.left(abc[0]) }, abc[:1], "a0 a1 a2 a3 a4"},
-		"attached after failed rounds":   {func(r *round) { r.failed = 9; r.next(abc); r.attached(abc[0]); r.left(abc[0]) }, abc, "b0 c0 a0 b1 c1"},
-		"two failed before one was left": {func(r *round) { r.next(abc); r.next(abc); r.attached(abc[2]); r.left(abc[2]) }, abc, "a0 b0 c0 a1 b1"},
-		"a new one is first":             {func(r *round) { r.next(abc[:2]); r.next(abc[:2]); r.next(abc[:2]) }, abc, "c1 b1 a2 c2 b2"},
+		"one was left":                   {func(r *round) { r.attached(abc[0]) }, abc, "b0 c0 a0 b1 c1"},
+		"the only one was left":          {func(r *round) { r.attached(abc[0]) }, abc[:1], "a0 a1 a2 a3 a4"},
+		"attached after failed rounds":   {func(r *round) { r.failed = 9; r.next(abc); r.attached(abc[0]) }, abc, "b0 c0 a0 b1 c1"},
+		"two failed before one was left": {func(r *round) { r.next(abc); r.next(abc); r.attached(abc[2]) }, abc, "a0 b0 c0 a1 b1"},
+		"one was left, with many names that are gone": {func(r *round) {
+			for i := range 2*len(abc) + 64 {
+				r.left(addresses(fmt.Sprint(i))[0])
+			}
+			r.attached(abc[0])
+		}, abc, "b0 c0 a0 b1 c1"},
+		"a new one is first": {func(r *round) { r.next(abc[:2]); r.next(abc[:2]); r.next(abc[:2]) }, abc, "c1 b1 a2 c2 b2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r round
@@ -142,7 +148,6 @@ func FuzzTheOrderOfAttempts(f *testing.F) {
 			switch a := all[0]; step % 8 {
 			case 0:
 				r.attached(a)
-				r.left(a)
 				last = nil
 				if r.failed != 0 {
 					t.Fatalf("got %d failures after an attachment, want the limits to start again", r.failed)

@@ -2,6 +2,7 @@ package watches
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -111,6 +112,22 @@ func TestReadBehindAnEventFindsNoLostEvent(t *testing.T) {
 				t.Error("got all nodes read from now on, want watches that are set without a read")
 			}
 		})
+	}
+}
+
+func TestServerThatTakesNoSetWatchesGetsNoSecondOneOnItsConnection(t *testing.T) {
+	s := newSeveral(t)
+	for _, op := range []Op{SetData, ReadData, SetData} {
+		path := fmt.Sprint("/", len(s.subs))
+		s.subscribe(Since{Path: path, Readable: true})
+		if r := s.take(op, path); op == SetData {
+			s.answer(r, Answer{Outcome: Denied})
+			s.take(ReadData, path)
+		} else {
+			s.table.Detached()
+			s.table.Attached(start, 0)
+			s.table.Requests()
+		}
 	}
 }
 

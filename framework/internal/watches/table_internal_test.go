@@ -508,6 +508,7 @@ func TestAWatchThatABusyServerHasKeptGoesWithTheNextSubscription(t *testing.T) {
 	table.Answered(removal, Answer{Outcome: Busy}, start)
 	table.Answered(read, Answer{Outcome: Missing}, start)
 	table.AskAgain(start)
+	table.Unsubscribe(&first) // again
 	wantRequests(t, table)
 	table.Unsubscribe(&next)
 	wantRequests(t, table, RemoveData)
