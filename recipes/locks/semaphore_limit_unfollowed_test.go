@@ -109,6 +109,18 @@ func TestSemaphoreAdmitsNobodyBeforeALimitThatWasLostIsRead(t *testing.T) {
 	})
 }
 
+func TestSemaphoreAdmitsNobodyWhileItsLimitIsNoNumber(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		s := newLimited(t, server, 3)
+		wantErr(t, server.SetData(limitPath, []byte("1")), nil)
+		synctest.Wait()
+		wantRefused(t, s, shared.ErrNotACount)
+		wantErr(t, server.SetData(limitPath, limitOf(1)), nil)
+		synctest.Wait()
+		release(t, acquire(t, s))
+	})
+}
+
 // One that waits for a lease fails at once, and does not keep others from the gate: they may have heard of a raise.
 func TestWaiterFailsWhenItsLimitIsNotFollowedAnyMore(t *testing.T) {
 	unreadable := func(t *testing.T, server *zktest.Server, s *limited, perms int32) {

@@ -54,10 +54,11 @@ func (c *SharedCount) take(view framework.View) {
 	case framework.StatusGone:
 		c.refuse(nil) // the last value stands until there is a new node
 	case framework.StatusPresent:
-		if value, err := decode(view.Data); err == nil {
+		value, err := c.decode(view.Data)
+		if err == nil {
 			c.apply(VersionedValue{Zxid: view.Stat.Mzxid, Version: view.Stat.Version, Value: value})
 		}
-		c.refuse(nil) // after the value: an old one must not pass for a followed one
+		c.refuse(err) // after the value: an old one must not pass for a followed one
 	case framework.StatusUnknown:
 	}
 }
@@ -123,9 +124,9 @@ func (c *SharedCount) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	value, err := decode(data)
+	value, err := c.decode(data)
 	if err != nil {
-		return fmt.Errorf("%w: %q has %d bytes", err, c.path, len(data))
+		return err
 	}
 	c.apply(VersionedValue{Zxid: stat.Mzxid, Version: stat.Version, Value: value})
 	return nil

@@ -3,6 +3,7 @@ package shared_test
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,22 +156,36 @@ func TestFollowingGoesOnAfterDeletionAndReCreation(t *testing.T) {
 	})
 }
 
-func TestForeignDataIsNoChange(t *testing.T) {
+func TestACountWhoseNodeHoldsNoNumberIsNotFollowed(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		count := start(t, client, 1)
 		var heard tidings
 		count.OnChange(heard.hear)
 		for _, data := range []string{"", "123", "12345"} {
+			unfollowed := count.Unfollowed()
 			if err := server.SetData(path, []byte(data)); err != nil {
 				t.Fatal(err)
 			}
 			wantCount(t, count, 1)
+			select {
+			case <-unfollowed:
+			default:
+				t.Errorf("%d bytes: got an open channel of Unfollowed, want it closed", len(data))
+			}
+			for _, err := range []error{count.Err(), count.Confirm(t.Context())} {
+				if !errors.Is(err, shared.ErrNotACount) || !strings.Contains(err.Error(), path) {
+					t.Errorf("%d bytes: got the error %v, want %v with the path", len(data), err, shared.ErrNotACount)
+				}
+			}
 		}
 		if err := server.SetData(path, bytesOf(8)); err != nil {
 			t.Fatal(err)
 		}
 		wantCount(t, count, 8)
+		if err := count.Confirm(t.Context()); err != nil {
+			t.Errorf("a number again: got %v, want no error", err)
+		}
 		heard.want(t, 8)
 	})
 }

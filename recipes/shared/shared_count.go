@@ -158,6 +158,7 @@ func (c *SharedCount) Count() int32 {
 //   - the server's answer (zk.ErrNoAuth) while the client may not read the node;
 //   - framework.ErrNoChroot while the servers lack the client's chroot: from the connection timeout on, until they have
 //     answered about the node again;
+//   - [ErrNotACount] while the node holds something else, for instance a text that was set by hand;
 //   - framework.ErrClosed or framework.ErrAuthRefused once the client has ended.
 //
 // A server does not report a change to a client that may not read it. So the loss of the READ permission, and its
@@ -248,9 +249,9 @@ func encode(count int32) []byte {
 	return binary.BigEndian.AppendUint32(nil, uint32(count))
 }
 
-func decode(data []byte) (int32, error) {
+func (c *SharedCount) decode(data []byte) (int32, error) {
 	if len(data) != 4 {
-		return 0, ErrNotACount
+		return 0, fmt.Errorf("%w: %q has %d bytes", ErrNotACount, c.path, len(data))
 	}
 	return int32(binary.BigEndian.Uint32(data)), nil
 }
