@@ -191,7 +191,8 @@ func WithDefaultData(data []byte) Option {
 }
 
 // WithLogger sets where the client logs: state changes at Info, losses of connections, sessions and leases and what is
-// left to the background at Warn, details at Debug. A failed attempt to connect is a detail, but the first at each
+// left to the background at Warn, details at Debug. What a recipe fails to do in the background is logged at Warn when
+// it begins, and at Info when it is over. A failed attempt to connect is a detail, but the first at each
 // server since the client was connected is logged at Warn. A wait for a lock is a detail; after a session timeout it is
 // logged at Warn, and at Info whenever it has doubled, and when it ends. Errors are returned, not logged.
 //

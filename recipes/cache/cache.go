@@ -34,6 +34,7 @@ type CuratorCache struct {
 	follower *follower     // nil before Start and after the end
 	news     chan struct{} // closed at the next change; nil while nothing waits for that
 	stats    Stats
+	trouble  session.Trouble
 }
 
 var (
@@ -136,6 +137,9 @@ func (c *CuratorCache) end(f *follower, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.follower == f {
+		if err != nil {
+			f.noteLocked(err)
+		}
 		c.follower = nil
 		c.publishLocked(&state{err: err})
 	}
@@ -159,6 +163,7 @@ func (c *CuratorCache) Close() error {
 		c.follower.stop()
 		c.follower = nil
 	}
+	c.trouble.Over()
 	c.listeners.Close()
 	if !errors.Is(now.err, ErrClosed) {
 		c.publishLocked(&state{err: ErrClosed})

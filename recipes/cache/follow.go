@@ -97,7 +97,15 @@ func (f *follower) block(err error) {
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
 	f.blocked = err
+	f.noteLocked(err)
 	f.cache.wakeLocked()
+}
+
+// noteLocked logs why the cache does not follow, unless Start returns that.
+func (f *follower) noteLocked(err error) {
+	if c := f.cache; f.filled && c.follower == f {
+		c.trouble.Note(c.client.Logger(), "cache: the cache does not follow", c.path, err)
+	}
 }
 
 func (f *follower) followIn(ctx context.Context, s session.Session) {

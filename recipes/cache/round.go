@@ -197,6 +197,7 @@ func (f *follower) finish() {
 		f.waiter.Signal()
 	case f.owed == 0 && f.watching && !f.restart && c.follower == f && !c.now.Load().synced:
 		f.blocked, f.filled = nil, true
+		c.trouble.Over()
 		c.stats.Readings++
 		c.publishLocked(&state{nodes: f.nodes, synced: true})
 		f.readAgainLaterLocked()

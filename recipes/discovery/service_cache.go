@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"maps"
 	"path"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/ranked"
+	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/cache"
 )
 
@@ -19,12 +22,15 @@ import (
 //
 // Curator: ServiceCache, ServiceProvider.
 type ServiceCache struct {
-	path  string
-	nodes *cache.CuratorCache
-	err   error // misuse of the constructors
+	client *framework.Client
+	path   string
+	nodes  *cache.CuratorCache
+	err    error // misuse of the constructors
 
-	mu      ranked.Mutex[ranked.Leaf, ServiceCache]
+	mu      ranked.Mutex[ranked.Recipe, ServiceCache]
 	decoded map[*zk.Stat]decoded // each reading of a node has a Stat of its own
+	bad     map[string]*zk.Stat  // readings that could not be decoded, by their paths
+	trouble session.Trouble
 }
 
 type decoded struct {
@@ -38,8 +44,8 @@ type decoded struct {
 // Curator: ServiceDiscovery.serviceCacheBuilder().
 func (d *ServiceDiscovery) NewServiceCache(name string) *ServiceCache {
 	return &ServiceCache{
-		path: d.path(name), nodes: cache.NewCuratorCache(d.client, d.path(name), cache.WithDepth(1)),
-		err: d.misuse(partProblem("name", name)), decoded: map[*zk.Stat]decoded{},
+		client: d.client, path: d.path(name), nodes: cache.NewCuratorCache(d.client, d.path(name), cache.WithDepth(1)),
+		err: d.misuse(partProblem("name", name)), decoded: map[*zk.Stat]decoded{}, bad: map[string]*zk.Stat{},
 	}
 }
 
@@ -66,6 +72,8 @@ func (c *ServiceCache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.decoded)
+	clear(c.bad)
+	c.trouble.Over()
 	return err
 }
 
@@ -98,6 +106,7 @@ func (c *ServiceCache) Stats() cache.Stats { return c.nodes.Stats() }
 // Curator: ServiceCache.getInstances(); ServiceProvider.getAllInstances(), with IsEnabled.
 func (c *ServiceCache) Instances() iter.Seq[ServiceInstance] {
 	return func(yield func(ServiceInstance) bool) {
+		c.judge()
 		for node := range c.nodes.Children(c.path) {
 			if d := c.decode(node); d.err == nil && !yield(d.instance) {
 				return
@@ -108,6 +117,8 @@ func (c *ServiceCache) Instances() iter.Seq[ServiceInstance] {
 
 // Bad returns the nodes of one moment that cannot be decoded, by their names, and why: an [ErrBadInstance]. Nodes that
 // may not be read are not among them; Stats counts those.
+//
+// The client's log says so once when a reading finds the first, and once when there are none any more.
 //
 // Curator logs them.
 func (c *ServiceCache) Bad() map[string]error {
@@ -131,8 +142,36 @@ func (c *ServiceCache) decode(node cache.Node) decoded {
 			clear(c.decoded)
 		}
 		c.decoded[node.Stat] = d
+		if now, is := c.nodes.Get(node.Path); d.err != nil && is && now.Stat == node.Stat {
+			c.bad[node.Path] = node.Stat
+		}
 	}
+	c.judgeLocked(d.err)
 	return d
+}
+
+func (c *ServiceCache) judge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.judgeLocked(nil)
+}
+
+// judgeLocked logs when there begin to be nodes that cannot be decoded, and when there are none any more. err is why
+// one cannot be decoded.
+func (c *ServiceCache) judgeLocked(err error) {
+	if len(c.bad) == 0 {
+		return
+	}
+	maps.DeleteFunc(c.bad, func(path string, read *zk.Stat) bool {
+		now, _ := c.nodes.Get(path)
+		return now.Stat != read
+	})
+	switch {
+	case len(c.bad) == 0:
+		c.trouble.Over()
+	case err != nil:
+		c.trouble.Note(c.client.Logger(), "discovery: instances cannot be decoded, and are left out", c.path, err)
+	}
 }
 
 // An Event is a difference between two versions of a [ServiceCache], or says whether it is up to date.

@@ -36,6 +36,8 @@ type LeaderLatch struct {
 
 	mu ranked.Mutex[ranked.Recipe, LeaderLatch]
 	standing[*locks.Lease]
+	trouble   session.Trouble
+	begun     bool // Start has returned nil
 	stop      context.CancelFunc
 	done      chan struct{} // closed when run has returned
 	changed   chan struct{} // closed at the next change of term, failed or closed
@@ -63,7 +65,7 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...Option) *Lead
 	}
 	l.lock = locks.NewInterProcessMutex(client, path,
 		locks.WithTrace(o.trace), locks.WithLockData([]byte(o.id)), // as in Java, also an empty one
-		lockopt.Variant{Marker: latchMarker, Waiting: l.stood.Signal, Ended: l.ended}.Set)
+		lockopt.Variant{Marker: latchMarker, Waiting: l.stands, Ended: l.ended}.Set)
 	return l
 }
 

@@ -13,7 +13,7 @@ import (
 // Start stands for election. It blocks until the latch has its node, so that all latches that start later lead later;
 // ctx bounds that wait and nothing else. From then on the latch stands until Close or the end of the client, through
 // losses of the connection, the session and the node. After a failed campaign, as while the servers lack the client's
-// chroot, it pauses for up to a second, and stands again. It re-enters no term: a latch that is started with the
+// chroot, it pauses for up to a second, and stands again; the log says so once. It re-enters no term: a latch that is started with the
 // context of a term of its election stands behind that.
 //
 // Errors: those of [locks.InterProcessMutex.Acquire], which leave the latch as it was; [ErrStarted]; [ErrNotStarted]
@@ -42,13 +42,15 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 	var err error
 	select {
 	case <-l.stood.News():
-		return nil
 	case err = <-first:
-		if err == nil {
-			return nil
-		}
 	case <-ctx.Done():
 		err = l.wrap("start", retry.ContextError(ctx))
+	}
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.begun = true
+		return nil
 	}
 	stop()
 	<-done
@@ -61,6 +63,7 @@ func (l *LeaderLatch) Start(ctx context.Context) error {
 // ended; if that failed, Start stops it.
 func (l *LeaderLatch) run(ctx context.Context, done chan struct{}, first chan<- error) {
 	defer close(done)
+	defer l.log(nil)
 	var pace retry.Pace
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -81,14 +84,34 @@ func (l *LeaderLatch) run(ctx context.Context, done chan struct{}, first chan<- 
 		}
 		if ctx.Err() == nil {
 			l.set(nil, err)
+			if err != nil {
+				l.log(err)
+			}
 			_ = pace.Wait(ctx, time.Since(began)) // its error is the end of ctx
 		}
 	}
 }
 
+// stands notes that the latch has a node, and waits for its turn.
+func (l *LeaderLatch) stands() {
+	l.log(nil)
+	l.stood.Signal()
+}
+
+// log logs why the latch does not stand for election, unless Start returns that; or with nil that it stands.
+func (l *LeaderLatch) log(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.begun {
+		return
+	}
+	l.trouble.Note(l.client.Logger(), "leader: the latch does not stand for election", l.path, err)
+}
+
 // lead waits for the end of the term or of ctx, releases the term, and returns after the removal of its node. The error
 // of the removal is Close's.
 func (l *LeaderLatch) lead(ctx context.Context, term *locks.Lease) {
+	l.log(nil)
 	l.set(term, nil)
 	select {
 	case <-term.Done(): // lost, or released by the program

@@ -91,6 +91,7 @@ func (s *LeaderSelector) Run(ctx context.Context, lead func(ctx context.Context)
 		return s.wrap("run", errNilLead)
 	}
 	r := &runner{selector: s, lead: lead}
+	defer r.trouble.Over()
 	for ctx.Err() == nil {
 		if err := retry.Do(ctx, s.client.RetryPolicy(), r.term); err != nil {
 			return r.ended(ctx, err)
@@ -105,6 +106,7 @@ type runner struct {
 	lead      func(ctx context.Context) error
 	connected bool       // some campaign had a connection
 	lost      retry.Pace // between terms that are lost early
+	trouble   session.Trouble
 }
 
 // term is one round. Its error is a failure that counts for the retry policy, or marked as permanent.
@@ -133,6 +135,9 @@ func (r *runner) term(ctx context.Context) error {
 func (r *runner) campaign(ctx context.Context) (*locks.Lease, error) {
 	term, err := r.selector.Campaign(locks.WithoutLease(ctx))
 	r.connected = r.connected || !session.Outage(err)
+	if err == nil || ctx.Err() == nil && !session.Outage(err) && !r.final(err) {
+		r.trouble.Note(r.selector.client.Logger(), "leader: campaigns fail", r.selector.path, err)
+	}
 	return term, err
 }
 

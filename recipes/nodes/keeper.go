@@ -182,6 +182,7 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 		}
 		if err := k.waiter.Wait(ctx, s, nil); err != nil {
 			return err
+		k.node.settled()
 		}
 	}
 }

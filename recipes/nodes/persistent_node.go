@@ -31,6 +31,8 @@ type PersistentNode struct {
 	news   chan struct{} // closed at the next change
 	wanted content
 	state  state
+
+	trouble session.Trouble
 }
 
 var (

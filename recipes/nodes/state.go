@@ -56,6 +56,25 @@ func (n *PersistentNode) change(change func(s *state)) {
 	}
 	close(n.news)
 	n.news = make(chan struct{})
+	n.noteLocked()
+}
+
+// noteLocked logs why the node is not there, or lacks its data; unless Start returns that.
+func (n *PersistentNode) noteLocked() {
+	if reason := n.state.reason; n.closed || n.keeper == nil {
+		n.trouble.Over()
+	} else if n.state.begun && reason != nil || errors.Is(reason, ErrForeign) {
+		n.trouble.Note(n.client.Logger(), "nodes: the node is not kept", n.path, reason)
+	}
+}
+
+// settled notes that nothing is left to be done about the node.
+func (n *PersistentNode) settled() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.state.there && n.state.reason == nil {
+		n.trouble.Over()
+	}
 }
 
 // fails decides whether Start fails, once and for all: it does not if the node was kept meanwhile.

@@ -117,6 +117,7 @@ func (c *SharedCount) refuse(err error) {
 		c.unfollowed = make(chan struct{})
 	}
 	c.refused = err
+	c.trouble.Note(c.client.Logger(), "shared: the count is not followed", c.path, err)
 }
 
 func (c *SharedCount) read(ctx context.Context) error {

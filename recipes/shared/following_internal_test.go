@@ -81,7 +81,12 @@ func withoutFollower(c *SharedCount) {
 // A caller that finds no error takes the count for the node's. So the error goes after the value has come: here taking
 // the value panics, for want of a Stat, and the error must still be there.
 func TestAnErrorLastsUntilTheValueIsTaken(t *testing.T) {
-	count := NewSharedCount(nil, "/count", 0)
+	client, err := framework.NewClient("zktest:2181", framework.WithDialer(zktest.New(t).DialContext))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	count := NewSharedCount(client, "/count", 0)
 	count.unfollowed = make(chan struct{}) // as after Start
 	refusal := errors.New("refused")
 	count.refuse(refusal)

@@ -34,7 +34,8 @@ type SharedCount struct {
 	stop       context.CancelFunc
 	done       chan struct{} // closed when the follower has ended; nil before Start
 	closed     bool
-	refused    error         // why the node cannot be followed; nil if it can
+	refused    error // why the node cannot be followed; nil if it can
+	trouble    session.Trouble
 	unfollowed chan struct{} // closed while there is an error; another one when there is none again
 	value      VersionedValue
 	generation int   // how often the client has gone on with a younger ensemble, as far as it has noticed
@@ -128,6 +129,7 @@ func (c *SharedCount) Close() error {
 		if c.refused == nil {
 			close(c.unfollowed)
 		}
+		c.trouble.Over()
 		c.listeners.Close()
 	}
 	c.mu.Unlock()
@@ -156,9 +158,9 @@ func (c *SharedCount) Count() int32 {
 //
 //   - [ErrNotStarted] before Start and after Close;
 //   - the server's answer (zk.ErrNoAuth) while the client may not read the node;
+//   - [ErrNotACount] while the node holds something else, for instance a text that was set by hand;
 //   - framework.ErrNoChroot while the servers lack the client's chroot: from the connection timeout on, until they have
 //     answered about the node again;
-//   - [ErrNotACount] while the node holds something else, for instance a text that was set by hand;
 //   - framework.ErrClosed or framework.ErrAuthRefused once the client has ended.
 //
 // A server does not report a change to a client that may not read it. So the loss of the READ permission, and its
