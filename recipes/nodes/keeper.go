@@ -57,8 +57,10 @@ func (k *keeper) run(ctx context.Context) {
 		}
 		k.keepIn(ctx, s)
 	}
-	if !k.node.options.ephemeral() && k.mayHave() && k.node.client.Err() == nil {
-		k.left = k.removeLasting(ctx)
+	if !k.node.options.ephemeral() && k.mayHave() {
+		if k.left = k.node.client.Err(); k.left == nil {
+			k.left = k.removeLasting(ctx)
+		}
 	}
 }
 
@@ -180,9 +182,9 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 		if err := k.keepTTL(ctx); err != nil {
 			return err
 		}
+		k.node.settled()
 		if err := k.waiter.Wait(ctx, s, nil); err != nil {
 			return err
-		k.node.settled()
 		}
 	}
 }

@@ -40,7 +40,9 @@ func TestAPersistentNodeOutlivesItsSessionsAndItsClientAndCloseDeletesIt(t *test
 		other, _ := newClient(t, server)
 		left := start(t, other, path, "left", persistent...)
 		wantErr(t, other.Close())
-		wantErr(t, left.Close())
+		for range 2 {
+			wantErr(t, left.Close(), framework.ErrClosed)
+		}
 		wantNode(t, server, path, "left", 0)
 	})
 }

@@ -180,8 +180,8 @@ func (n *PersistentNode) tryBegin(k *keeper) (stopped *keeper, err error) {
 // Errors: [ErrNotStarted]; the server's zk.ErrNoAuth, zk.ErrNotEmpty if the node has children; context.DeadlineExceeded
 // without an answer in that time. The removal of an ephemeral node goes on in the background after the last, and after
 // zk.ErrNoAuth, until its session ends, and the node with it. A node that outlives sessions stays, until a later
-// PersistentNode takes it over: Close tries once. Without a session Close returns nil: the node of the one before goes
-// at the servers' expiry.
+// PersistentNode takes it over: Close tries once, and returns framework.ErrClosed if the client was closed before. For
+// an ephemeral node Close returns nil without a session: the node goes with the session before.
 //
 // To leave a node behind that outlives sessions, close the client, and not the node.
 //
