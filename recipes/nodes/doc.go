@@ -9,9 +9,10 @@
 //
 // # What a persistent node promises
 //
-//   - It is there from the return of Start to Close. When the session ends, the next one creates it again, and a node
-//     that was deleted by hand is created at once. [PersistentNode.There], [PersistentNode.OnChange] and
-//     [PersistentNode.Err] say when it is not there, and why.
+//   - It is there from the return of Start to Close. When the session ends, the next one creates it again. A node that
+//     was deleted by hand is created at once; if that happens again and again, after up to a second each time.
+//     [PersistentNode.There], [PersistentNode.OnChange], [PersistentNode.Err] and the log say when it is not there, and
+//     why.
 //   - A node is this client's if its owner is one of the newest 64 sessions in which this client has kept persistent
 //     nodes. All others are strangers', also one with the same data: the program that ran here before, and was killed,
 //     leaves a node that the servers remove when its session expires. Start waits for that, a session timeout and a
