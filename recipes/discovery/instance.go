@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ type ServiceInstance struct {
 	Name       string // the service's
 	ID         string // differs from those of the other instances of the service
 	Address    string // null in the node if it is empty
-	Port       *int   // nil if there is none
+	Port       *int   // nil if there is none; of an instance of Java any 32-bit number
 	SSLPort    *int
 	Payload    json.RawMessage // what [Payload] decodes; null in the node if it is empty
 	Registered time.Time       // in milliseconds, in the node
@@ -70,8 +71,9 @@ var fieldNames = [...]string{
 	"name", "id", "address", "port", "sslPort", "payload", "registrationTimeUTC", "serviceType", "uriSpec", "enabled",
 }
 
-// MarshalJSON is what Java's JsonInstanceSerializer writes: null for what is not set, but nothing for Enabled; then the
-// fields of Extra, by name. A zero Registered is 0.
+// MarshalJSON is what Java's JsonInstanceSerializer writes, byte for byte, except that Java escapes emoji, U+2028, U+2029
+// and some control characters differently. What is not set is null, but Enabled is left out; then come the fields of
+// Extra, by name. A zero Registered is 0.
 //
 // Errors: all that is wrong with the instance, at once.
 //
@@ -151,7 +153,9 @@ func (i *ServiceInstance) UnmarshalJSON(data []byte) error {
 // problems is all that is wrong with an instance. Its name and ID need not be parts of paths: Java has services whose
 // names have slashes, and the base path here may have the rest of such a name.
 func (i ServiceInstance) problems() []error {
-	errs := []error{portProblem("port", i.Port), portProblem("sslPort", i.SSLPort)}
+	errs := []error{
+		portProblem("port", i.Port, math.MinInt32, math.MaxInt32), portProblem("sslPort", i.SSLPort, math.MinInt32, math.MaxInt32),
+	}
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
 			errs = append(errs, fmt.Errorf(format, args...))
@@ -188,11 +192,12 @@ func partProblem(what, name string) error {
 	return nil
 }
 
-func portProblem(what string, port *int) error {
-	if port == nil || *port >= 0 && *port <= 65535 {
+// portProblem is what is wrong with a port that is to lie between two numbers.
+func portProblem(what string, port *int, least, most int) error {
+	if port == nil || *port >= least && *port <= most {
 		return nil
 	}
-	return fmt.Errorf("%s: %d is not between 0 and 65535", what, *port)
+	return fmt.Errorf("%s: %d is not between %d and %d", what, *port, least, most)
 }
 
 // Payload decodes the payload of an instance. Without one, it is the zero value.

@@ -35,11 +35,12 @@ var written = []struct {
 			`"serviceType":"DYNAMIC","uriSpec":null}`,
 	},
 	{
-		"enabled, and a spec without parts",
+		"enabled, a spec without parts, and numbers that are no ports",
 		discovery.ServiceInstance{
 			Name: "orders", ID: "7", Type: discovery.Static, Enabled: pointer(true), URISpec: &discovery.URISpec{Parts: []discovery.URIPart{}},
+			Port: pointer(-1), SSLPort: pointer(70000),
 		},
-		`{"name":"orders","id":"7","address":null,"port":null,"sslPort":null,"payload":null,"registrationTimeUTC":0,` +
+		`{"name":"orders","id":"7","address":null,"port":-1,"sslPort":70000,"payload":null,"registrationTimeUTC":0,` +
 			`"serviceType":"STATIC","uriSpec":{"parts":[]},"enabled":true}`,
 	},
 	{
@@ -153,20 +154,20 @@ func TestPayloadsPassThrough(t *testing.T) {
 
 func TestAnInstanceIsRefusedWithEverythingThatIsWrongWithIt(t *testing.T) {
 	i := discovery.ServiceInstance{
-		ID: "\xff", Address: "\xff", Port: pointer(-1), SSLPort: pointer(65536), Payload: json.RawMessage(`{`), Type: "SOMETIMES",
+		ID: "\xff", Address: "\xff", Payload: json.RawMessage(`{`), Type: "SOMETIMES",
 		Extra: map[string]json.RawMessage{"port": json.RawMessage(`1`), "x": json.RawMessage(`}`), "y": nil},
 	}
 	_, err := i.MarshalJSON()
-	wantTexts(t, err, `name ""`, `id "\xff"`, `address "\xff"`, "port: -1", "sslPort: 65536", "payload: not JSON", `serviceType: unknown "SOMETIMES"`,
+	wantTexts(t, err, `name ""`, `id "\xff"`, `address "\xff"`, "payload: not JSON", `serviceType: unknown "SOMETIMES"`,
 		`Extra: "port" has a field`, `Extra: "x" is not JSON`, `Extra: "y" is not JSON`)
 }
 
 func TestANodeIsRefusedWithEverythingThatIsWrongWithIt(t *testing.T) {
-	text := `{"name":7,"id":"","address":[],"port":-1,"sslPort":80.5,"registrationTimeUTC":"now","serviceType":"SOMETIMES",` +
+	text := `{"name":7,"id":"","address":[],"port":2147483648,"sslPort":80.5,"registrationTimeUTC":"now","serviceType":"SOMETIMES",` +
 		`"uriSpec":[],"enabled":"yes"}`
 	i := order("7", 80)
 	err := i.UnmarshalJSON([]byte(text))
-	wantTexts(t, err, "name: json: ", `id ""`, "address: json: ", "port: -1", "sslPort: json: ", "registrationTimeUTC: json: ",
+	wantTexts(t, err, "name: json: ", `id ""`, "address: json: ", "port: ", "sslPort: json: ", "registrationTimeUTC: json: ",
 		`serviceType: unknown "SOMETIMES"`, "uriSpec: json: ", "enabled: json: ")
 	if brief(i) != "7:80" {
 		t.Errorf("got the instance %s, want it as it was", brief(i))

@@ -44,7 +44,7 @@ func (d *ServiceDiscovery) Register(ctx context.Context, i ServiceInstance) (*Re
 	if i.Registered.IsZero() {
 		i.Registered = time.Now()
 	}
-	data, err := i.MarshalJSON() // refuses an empty name
+	data, err := i.encode() // refuses an empty name
 	if err := d.misuse(err, partProblem("name", cmp.Or(i.Name, "-")), partProblem("id", i.ID)); err != nil {
 		return nil, err
 	}
@@ -60,6 +60,12 @@ func (d *ServiceDiscovery) Register(ctx context.Context, i ServiceInstance) (*Re
 		return nil, err
 	}
 	return &Registration{node}, nil
+}
+
+// encode is MarshalJSON of an instance that is registered here, so that its ports are some.
+func (i ServiceInstance) encode() ([]byte, error) {
+	data, err := i.MarshalJSON()
+	return data, session.JoinErrors(err, portProblem("port", i.Port, 0, 65535), portProblem("sslPort", i.SSLPort, 0, 65535))
 }
 
 // newID is a random UUID.
@@ -85,7 +91,7 @@ func (r *Registration) Update(ctx context.Context, i ServiceInstance) error {
 	if i.Type = cmp.Or(i.Type, Dynamic); i.Name != now.Name || i.ID != now.ID || i.Type != now.Type {
 		err = fmt.Errorf("name %q, ID %q, type %s: cannot be changed from %q, %q, %s", i.Name, i.ID, i.Type, now.Name, now.ID, now.Type)
 	}
-	data, dataErr := i.MarshalJSON()
+	data, dataErr := i.encode()
 	if err := session.JoinErrors(err, dataErr); err != nil {
 		return fmt.Errorf("discovery: update: %w", err)
 	}

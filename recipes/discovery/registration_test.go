@@ -237,9 +237,9 @@ func TestAPermanentInstanceThatItsFirstProcessClosesIsMadeAgainByTheOneThatTookI
 func TestRegisterReportsEverythingThatIsWrongAndMakesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
-		i := discovery.ServiceInstance{Name: "a/b", ID: "..", Port: pointer(-1), Payload: json.RawMessage("?"), Type: "SOMETIMES"}
+		i := discovery.ServiceInstance{Name: "a/b", ID: "..", Port: pointer(-1), SSLPort: pointer(65536), Payload: json.RawMessage("?"), Type: "SOMETIMES"}
 		_, err := discovery.NewServiceDiscovery(nil, "services").Register(t.Context(), i)
-		wantTexts(t, err, "discovery: ", `"services"`, "client is nil", `name "a/b"`, `id ".."`, "port: -1", "payload", "SOMETIMES")
+		wantTexts(t, err, "discovery: ", `"services"`, "client is nil", `name "a/b"`, `id ".."`, "port: -1", "sslPort: 65536", "payload", "SOMETIMES")
 		_, err = discovery.NewServiceDiscovery(client, base).Register(t.Context(), discovery.ServiceInstance{})
 		if wantTexts(t, err, `discovery: name "": empty`); strings.Contains(err.Error(), ";") {
 			t.Errorf("without a name: got %v, want one error", err)
