@@ -92,9 +92,9 @@ func (c *conn) get(op Op, path string, n *node, watch bool, out *encoder) code {
 		out.bytes(n.data)
 		out.stat(n.stat())
 	case OpGetChildren:
-		out.strings(n.sortedChildren())
+		out.strings(n.shuffledChildren())
 	case OpGetChildren2:
-		out.strings(n.sortedChildren())
+		out.strings(n.shuffledChildren())
 		out.stat(n.stat())
 	}
 	if watch {

@@ -1,6 +1,9 @@
 package zktest
 
-import "slices"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // node is one znode. creates counts the children ever created under it: the
 // next sequence number, from which the visible cversion is derived.
@@ -58,6 +61,19 @@ func (n *node) stat() Stat {
 		s.EphemeralOwner = n.owner
 	}
 	return s
+}
+
+// shuffledChildren is what a listing shows. A real server's order is that of a hash table too. Here it changes with each
+// child that comes or goes, and it is the same in each run.
+func (n *node) shuffledChildren() []string {
+	names := n.sortedChildren()
+	var random rand.PCG
+	random.Seed(uint64(n.pzxid), 0)
+	for left := len(names); left > 1; left-- {
+		i := random.Uint64() % uint64(left)
+		names[i], names[left-1] = names[left-1], names[i]
+	}
+	return names
 }
 
 func (n *node) sortedChildren() []string {
