@@ -3,6 +3,7 @@
 package zookeeper_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,9 +30,18 @@ func TestDirectoriesOfAllServersShowAllThatWasExecuted(t *testing.T) {
 		conn := connectTo(t, m.Addr())
 		defer conn.Close()
 		path := fmt.Sprintf("/n%d", len(made))
-		if _, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		// A leader that has just been elected may still close its first connection.
+		await.Until(t, patience, "a server to create "+path, func() bool {
+			_, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+			switch {
+			case err == nil, errors.Is(err, zk.ErrNodeExists): // its answer was lost
+				return true
+			case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrConnectionClosed):
+				return false
+			}
 			t.Fatal(err)
-		}
+			return false
+		})
 		made = append(made, path)
 	}
 	for range 3 {
