@@ -32,7 +32,8 @@
 // [Server.SwallowReply], [Server.DropRequest], [Server.ThrottleRequest],
 // [Server.DelayReply], [Server.HoldRequest] and [Server.Stall] concern one request,
 // picked by a [Match], [Server.DropEvent] one event and [Server.DropEvents] many;
-// [Server.Freeze], [Server.CutAll], [Server.Restart] and [Server.RefuseConnections] the whole server;
+// [Server.Freeze], [Server.CutAll], [Server.Restart] and [Server.RefuseConnections] the whole server,
+// [Server.SetSessionTimeouts] the sessions that it grants;
 // [Server.ExpireSession] and [Server.CutSession] one session. Faults of one
 // client's network are methods of its [Link]: latency, silence, resets.
 // An [Ensemble] is several servers on the same data, one of which may lag

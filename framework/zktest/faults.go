@@ -215,6 +215,15 @@ func (s *Server) Restart() {
 	}
 }
 
+// SetSessionTimeouts changes this server's limits, given to all servers by WithSessionTimeouts, for the handshakes from
+// now on. A session keeps its timeout until its next handshake, and has the new one even if the answer is lost.
+func (s *Server) SetSessionTimeouts(least, most time.Duration) {
+	checkSessionTimeouts(least, most)
+	s.mu.Lock()
+	defer s.unlock()
+	s.least, s.most = least, most
+}
+
 // SetReadOnly makes the server one that is cut off from a majority but allowed
 // to go on read-only, or ends that; either way all connections are cut. Only
 // clients that ask for it get a session then, and modifications fail.

@@ -136,7 +136,7 @@ func (s *Server) conf(b *strings.Builder) {
 		_, port, _ = net.SplitHostPort(s.listener.Addr().String())
 	}
 	fmt.Fprintf(b, "clientPort=%s\nsecureClientPort=-1\ntickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nserverId=%d\n",
-		port, s.cfg.tick.Milliseconds(), s.cfg.minTimeout.Milliseconds(), s.cfg.maxTimeout.Milliseconds(), slices.Index(s.servers, s))
+		port, s.cfg.tick.Milliseconds(), s.least.Milliseconds(), s.most.Milliseconds(), slices.Index(s.servers, s))
 }
 
 func (s *Server) envi(b *strings.Builder) {

@@ -120,5 +120,5 @@ func (c *conn) welcome(sess *session, fresh, withFlag bool) {
 }
 
 func (s *Server) clamp(timeout time.Duration) time.Duration {
-	return min(max(timeout, s.cfg.minTimeout), s.cfg.maxTimeout)
+	return min(max(timeout, s.least), s.most)
 }

@@ -39,10 +39,7 @@ func WithTickTime(d time.Duration) Option {
 // timeout they ask for (default: two ticks and one hour; a real server's
 // upper limit is 20 ticks).
 func WithSessionTimeouts(least, most time.Duration) Option {
-	positive("session timeout", int64(least))
-	if most < least {
-		panic("zktest: the longest session timeout is less than the shortest")
-	}
+	checkSessionTimeouts(least, most)
 	return func(c *config) { c.minTimeout, c.maxTimeout = least, most }
 }
 
@@ -88,6 +85,13 @@ func WithCommitTime(d time.Duration) Option {
 // accord, with the reason, and each Accept of a listener that fails. The logger
 // may call the server.
 func WithLogger(logger *slog.Logger) Option { return func(c *config) { c.logger = logger } }
+
+func checkSessionTimeouts(least, most time.Duration) {
+	positive("session timeout", int64(least))
+	if most < least {
+		panic("zktest: the longest session timeout is less than the shortest")
+	}
+}
 
 func positive(what string, n int64) {
 	if n <= 0 {

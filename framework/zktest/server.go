@@ -22,6 +22,7 @@ type Server struct {
 	ending       map[*conn]struct{} // closed, but for answers that have yet to leave
 	refuse       bool
 	readOnly     bool
+	least, most  time.Duration             // session timeouts that it grants
 	passwords    map[string]string         // by SASL user; nil: those of the options
 	received     int64                     // requests
 	away         bool                      // without a leader for too long: serves no client
@@ -59,6 +60,7 @@ func NewServer(opts ...Option) *Server {
 func (st *store) addServer(view *tree) *Server {
 	s := &Server{
 		store: st, view: view, dataWatches: newWatchTable(st.cfg.version), childWatches: newWatchTable(st.cfg.version),
+		least: st.cfg.minTimeout, most: st.cfg.maxTimeout,
 		open: make(map[*conn]struct{}), ending: make(map[*conn]struct{}), attached: make(map[int64]*conn),
 	}
 	st.servers = append(st.servers, s)
