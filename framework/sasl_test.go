@@ -93,6 +93,32 @@ func TestNothingIsSentWhileAMechanismTakesItsTime(t *testing.T) {
 	})
 }
 
+func TestAShorterSessionCountsAlthoughTheExchangeBehindItFails(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		const short = clienttest.SessionTimeout / 4
+		w := saslEnv(t)
+		w.Client = w.Dial("zk:2181", bob(secret))
+		w.Connected()
+		s := w.Session()
+		w.Server.SetSessionTimeouts(time.Second, short)
+		w.Server.SetSASLPassword("bob", "other")
+		w.Link.Cut()
+		time.Sleep(2 * short) // the session outlasts it, as it was longer
+		w.Link.Heal()
+		w.Eventually("taken back", func() bool { return w.Server.Sessions()[0].Timeout == short })
+		time.Sleep(time.Second)
+		if got := s.Timeout(); got != short {
+			t.Errorf("got a session of %v after a handshake that granted %v", got, short)
+		}
+		w.Server.SetSessionTimeouts(time.Second, time.Hour)
+		w.Server.SetSASLPassword("bob", secret)
+		time.Sleep(time.Second)
+		if got := w.Server.Sessions()[0].Timeout; got != short || w.Session() != s {
+			t.Errorf("got a session of %v at the server, want the same one, of %v", got, short)
+		}
+	})
+}
+
 func TestASASLExchangeThatIsRefusedAtFirstIsFinal(t *testing.T) {
 	for name, opts := range map[string][]zktest.Option{
 		"wrong password":                {zktest.WithSASL(map[string]string{"bob": "other"})},

@@ -16,11 +16,20 @@ import (
 // events are the transport's callbacks: they alone change the table, but for callers and the clock.
 func (o *Runner) events() transport.Events {
 	return transport.Events{
-		Attached: o.onAttached, Detached: o.onDetached, Answered: o.onAnswered, Watch: o.watching.event,
+		Granted: o.onGranted, Attached: o.onAttached, Detached: o.onDetached, Answered: o.onAnswered, Watch: o.watching.event,
 		Expired: func() {
 			o.end(fmt.Errorf("%w: the servers say that it has expired", session.ErrSessionLost), cause.Expired)
 		},
 		Trying: o.onTrying, Failed: o.onFailed, Restarted: o.onRestarted, GaveUp: o.session.observers.behind,
+	}
+}
+
+// onGranted goes by a shorter timeout although the connection may end before it is attached.
+func (o *Runner) onGranted(timeout time.Duration, sent time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.leases.shortened(timeout, sent) {
+		o.wakeClock()
 	}
 }
 

@@ -27,10 +27,10 @@ import (
 // quorum, syncs and every handshake count.
 type leaseClock struct {
 	quorum  bool
-	timeout time.Duration
-	heard   []sample  // in the last timeout, oldest first
-	last    time.Time // when the newest answered frame was sent
-	came    time.Time // when the newest answer was received
+	timeout time.Duration // the smallest that the session was granted (transport/grant.go)
+	heard   []sample      // in the last timeout, oldest first
+	last    time.Time     // when the newest answered frame was sent
+	came    time.Time     // when the newest answer was received
 	anchor  time.Time
 	shaken  time.Time     // when the newest handshake was sent
 	led     sample        // the newest that the leader answered
@@ -49,13 +49,10 @@ func (c *leaseClock) proof() transport.Reach {
 // A sample is an answered frame.
 type sample struct{ sent, received time.Time }
 
-// attached records a handshake that granted timeout. The smallest ever counts: a server that still goes by an older one
-// must not be outlived.
+// attached records a handshake.
 func (c *leaseClock) attached(timeout time.Duration, sent, received time.Time) {
 	opening := c.timeout == 0
-	if opening || timeout < c.timeout {
-		c.timeout = timeout
-	}
+	c.timeout = timeout
 	c.shaken = sent
 	if opening || !c.quorum {
 		c.anchor = latest(c.anchor, sent)
@@ -63,6 +60,16 @@ func (c *leaseClock) attached(timeout time.Duration, sent, received time.Time) {
 	}
 	c.led = sample{sent, received}
 	c.record(sent, received)
+}
+
+// shortened records a handshake that made the session shorter, and reports whether it did. With its timeout goes its
+// time: counted from an older frame, the session could seem to be over.
+func (c *leaseClock) shortened(timeout time.Duration, sent time.Time) bool {
+	if timeout >= c.timeout {
+		return false
+	}
+	c.timeout, c.last = timeout, latest(c.last, sent)
+	return true
 }
 
 // answered records any other answered frame.

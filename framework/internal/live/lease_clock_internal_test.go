@@ -123,19 +123,6 @@ func (c *leaseClock) hear(s step) {
 	c.answered(at(s.sent), at(s.received), s.reach)
 }
 
-func TestTheSmallestTimeoutCounts(t *testing.T) {
-	var c leaseClock
-	c.hear(step{sent: 0, received: 1, timeout: 12})
-	c.hear(step{sent: 2, received: 3, timeout: 6})
-	if got := c.deadline(); !got.Equal(at(8)) {
-		t.Errorf("over at %v", got.Sub(epoch))
-	}
-	c.hear(step{sent: 4, received: 5, timeout: 40})
-	if got := c.validUntil(); !got.Equal(at(4 + 0.99*6)) {
-		t.Errorf("valid until %v", got.Sub(epoch))
-	}
-}
-
 func TestABusyClientRemembersFewFrames(t *testing.T) {
 	var c leaseClock
 	c.hear(step{timeout: 12})

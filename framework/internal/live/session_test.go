@@ -121,17 +121,45 @@ func TestAFollowerThatIsCutOffDoesNotKeepABindingAlive(t *testing.T) {
 	})
 }
 
-func TestTheSmallerOfTwoGrantedTimeoutsCounts(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		stranger := zktest.NewServer(zktest.WithSessionTimeouts(time.Second, clienttest.SessionTimeout/2))
-		t.Cleanup(func() { stranger.Close() })
-		client := w.Dial("zk:2181", framework.WithDialer(stranger.NewLink().DialContext))
-		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if left := time.Until(s.ValidUntil()); left > clienttest.SessionTimeout/2 {
-			t.Errorf("a timeout of %v was granted, and the session is valid for %v", clienttest.SessionTimeout/2, left)
+// In each row the client reconnects, or its session ends and the next one begins, at a server with these limits.
+func TestAClientAsksForNoMoreThanAnyServerHasGranted(t *testing.T) {
+	bubble(t, func(t *testing.T, w *env) { // asks for 12 s
+		for i, c := range []struct {
+			least, most time.Duration
+			ends        bool
+			goesBy      time.Duration // the client
+			server      time.Duration // by its own word
+		}{
+			{least: 1, most: 20, ends: true, goesBy: 12, server: 12},
+			{least: 15, most: 20, goesBy: 12, server: 15},
+			{least: 15, most: 20, ends: true, goesBy: 15, server: 15},
+			{least: 1, most: 20, goesBy: 15, server: 15},
+			{least: 1, most: 20, ends: true, goesBy: 12, server: 12},
+			{least: 1, most: 8, goesBy: 8, server: 8},
+			{least: 1, most: 10, goesBy: 8, server: 8},
+			{least: 1, most: 20, ends: true, goesBy: 8, server: 8},
+			{least: 1, most: 4, ends: true, goesBy: 4, server: 4},
+			{least: 30, most: 60, goesBy: 4, server: 30},
+			{least: 1, most: 60, ends: true, goesBy: 4, server: 4},
+		} {
+			before := w.Session()
+			w.Server.SetSessionTimeouts(c.least*time.Second, c.most*time.Second)
+			if c.ends {
+				w.Server.ExpireSession(before.ID())
+				<-before.Done()
+			}
+			w.Link.Reset()
+			time.Sleep(time.Second)
+			s, states := w.Session(), len(w.States.All())
+			time.Sleep(5 * clienttest.SessionTimeout)
+			if len(w.States.All()) != states {
+				t.Errorf("row %d: the idle connection broke: %v", i, w.States.All())
+			}
+			goesBy, server := s.Timeout(), w.Server.Sessions()[0].Timeout
+			if goesBy != c.goesBy*time.Second || server != c.server*time.Second || s.Err() != nil || (s.ID() == before.ID()) == c.ends {
+				t.Errorf("row %d: the client goes by %v and the server by %v, want %v and %v and a session that lasts (%v)",
+					i, goesBy, server, c.goesBy*time.Second, c.server*time.Second, s.Err())
+			}
 		}
 	})
 }

@@ -36,6 +36,7 @@ func benchmarks(b *testing.B, f func(b *testing.B, tr *transport.Transport)) {
 				Route: transport.NewRoute(func(context.Context) []string { return []string{"zk:2181"} }, nil), Dial: way.dial, SessionTimeout: timeout, ConnectionTimeout: 8 * time.Second, MaxFrame: 1 << 20,
 				Logger: slog.New(slog.DiscardHandler),
 				Events: transport.Events{
+					Granted:  func(time.Duration, time.Time) {},
 					Attached: func(transport.Attachment) { attached <- struct{}{} },
 					Detached: func(error) {},
 					Answered: func(time.Time, time.Time, transport.Reach) {},

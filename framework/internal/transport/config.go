@@ -22,7 +22,7 @@ type Config struct {
 	// Secure makes a connection to one server a secure one, if it is not nil. It must return when its context ends, and
 	// is not to close the connection if it fails.
 	Secure func(ctx context.Context, conn net.Conn, server string) (net.Conn, error)
-	// SessionTimeout is asked for; the server may grant another.
+	// SessionTimeout is asked for, unless a server has granted less; the server may grant another.
 	SessionTimeout time.Duration
 	// ConnectionTimeout bounds one attempt: a dial and the handshake after it. Mostly an attempt may take less, see
 	// limits.
@@ -48,6 +48,9 @@ type Config struct {
 
 // Events are called one at a time, in the order in which things came over the wire. None may block.
 type Events struct {
+	// Granted: a server has taken the session back, with this timeout, in a handshake sent at sent. The connection may
+	// end before Attached.
+	Granted func(timeout time.Duration, sent time.Time)
 	// Attached: a server took the session.
 	Attached func(Attachment)
 	// Detached: the connection ended. Every call on it has been completed, with ErrBroken if need be.
@@ -72,7 +75,7 @@ type Events struct {
 // An Attachment is an answered handshake.
 type Attachment struct {
 	SessionID      int64
-	Timeout        time.Duration // granted by the server
+	Timeout        time.Duration // the smallest that the session was granted
 	Sent, Received time.Time     // when the handshake was sent and answered, on Config.Clock
 	Server         string
 }

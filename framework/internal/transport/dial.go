@@ -52,7 +52,7 @@ func (t *Transport) connect(network string, suspect *Address) (*link, error) {
 	if suspect != nil {
 		return t.examine(network, *suspect)
 	}
-	attempt, _ := t.cfg.Route.limits(t.sessionTimeout(), t.cfg.ConnectionTimeout)
+	attempt, _ := t.cfg.Route.limits(t.ask(), t.cfg.ConnectionTimeout)
 	ctx, cancel := context.WithTimeout(t.ctx, attempt/2)
 	defer cancel()
 	a, problems, ok := t.cfg.Route.next(ctx)
@@ -69,7 +69,7 @@ func (t *Transport) connect(network string, suspect *Address) (*link, error) {
 func (t *Transport) attempt(network string, a Address) (*link, error) {
 	start := time.Now()
 	t.trying(a.Server, cause.Dialing)
-	attempt, handshake := t.cfg.Route.limits(t.sessionTimeout(), t.cfg.ConnectionTimeout)
+	attempt, handshake := t.cfg.Route.limits(t.ask(), t.cfg.ConnectionTimeout)
 	ctx, cancel := context.WithDeadline(t.ctx, start.Add(attempt))
 	defer cancel()
 	raw, err := t.open(ctx, network, a)

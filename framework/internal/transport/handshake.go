@@ -38,12 +38,16 @@ func isTLS(conn net.Conn) bool {
 // Offsets in a ConnectRequest with its length in front.
 const (
 	offsetZxid    = 8
+	offsetTimeout = 16
 	offsetSession = 20
 	minHandshake  = 28
 )
 
-// writeHandshake sends go-zookeeper's ConnectRequest with the highest zxid of this client. A second request for a new
-// session is refused: see errSecondLife.
+// offsetGrant is where the session timeout stands in a ConnectResponse with its length in front.
+const offsetGrant = 8
+
+// writeHandshake sends go-zookeeper's ConnectRequest with the highest zxid of this client, and the session timeout that
+// ask returns. A second request for a new session is refused: see errSecondLife.
 func (l *link) writeHandshake(frame []byte) (int, error) {
 	if len(frame) < minHandshake {
 		return 0, fmt.Errorf("transport: go-zookeeper wrote a handshake of %d bytes", len(frame))
@@ -59,6 +63,7 @@ func (l *link) writeHandshake(frame []byte) (int, error) {
 	}
 	patched := append([]byte(nil), frame...)
 	binary.BigEndian.PutUint64(patched[offsetZxid:], uint64(l.t.seen.newest()))
+	binary.BigEndian.PutUint32(patched[offsetTimeout:], uint32(l.t.ask().Milliseconds()))
 	l.sentAt = l.t.cfg.Clock.Now()
 	if _, err := l.raw.Write(patched); err != nil {
 		l.fail(err)
@@ -90,6 +95,11 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 		l.t.expire()
 		return nil, fmt.Errorf("%w: session %#x was answered with %#x", errSecondLife, l.session, session)
 	}
+	l.t.cfg.Support.granted(timeout)
+	if !l.newSession {
+		timeout = l.t.grant(timeout)
+		l.t.cfg.Events.Granted(timeout, l.sentAt)
+	}
 	if !l.silence.Stop() {
 		return nil, errSilent // the connection is being closed at this moment: it must not count as an attachment
 	}
@@ -99,6 +109,8 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 	if err := l.authenticate(timeout); err != nil {
 		return nil, err
 	}
+	binary.BigEndian.PutUint32(frame[offsetGrant:], uint32(timeout.Milliseconds())) // go-zookeeper pings in time for it
+	l.t.grant(timeout)
 	l.open(a)
 	return frame, nil
 }

@@ -184,17 +184,6 @@ func TestAFailedWriteBreaksTheConnectionAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestTheGrantedTimeoutIsReported(t *testing.T) {
-	zktest.Bubble(t, func(t *testing.T) {
-		srv := zktest.New(t, zktest.WithSessionTimeouts(time.Second, 5*time.Second))
-		_, heard := start(t, srv.DialContext)
-		attach(t, heard)
-		if got := heard.attached[0].Timeout; got != 5*time.Second {
-			t.Errorf("granted %v", got)
-		}
-	})
-}
-
 // lingering is a connection whose first write, the handshake, goes on for a second after the server has all of it.
 type lingering struct {
 	net.Conn

@@ -125,7 +125,7 @@ func (s *Support) forgetOthers(op int32, optional bool) {
 func (l *link) evidence(reason error, waiting []pending) *session.DisconnectError {
 	e := ending{
 		server: l.server, reason: reason, answered: l.answers > 0,
-		at: l.t.cfg.Clock.Now(), session: l.t.sessionTimeout(),
+		at: l.t.cfg.Clock.Now(), session: l.t.ask(),
 	}
 	for _, p := range waiting {
 		switch {

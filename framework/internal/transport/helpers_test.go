@@ -78,6 +78,7 @@ func (e *recorder) failure(t *testing.T) error {
 
 func (e *recorder) callbacks() transport.Events {
 	return transport.Events{
+		Granted:  func(time.Duration, time.Time) {},
 		Attached: func(a transport.Attachment) { e.add("attached", func() { e.attached = append(e.attached, a) }) },
 		Detached: func(error) { e.add("detached", nil) },
 		Answered: func(sent, received time.Time, reach transport.Reach) {

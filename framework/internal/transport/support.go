@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/gocurator/curator/framework/ranked"
 )
@@ -65,6 +66,8 @@ type Support struct {
 	known  map[int32]bool // has worked at some server
 	rows   map[int32]*row // by kind of request
 	doubts map[int32]bool // hung up on before anything was answered
+
+	leastGrant time.Duration // the smallest session timeout that a server has granted; 0 before
 }
 
 // askedFirst reports whether servers are asked about a kind of request in a question.

@@ -35,7 +35,7 @@ type Transport struct {
 	mu       ranked.Mutex[ranked.Leaf, Transport]
 	link     *link
 	suspect  *Address      // hung up on the handshake of a new session
-	granted  time.Duration // session timeout; zero before
+	granted  time.Duration // the smallest session timeout that the session was granted; zero before
 	failures int           // attempts in a row that led to nothing
 	known    bool          // a server has opened the session
 	expired  bool          // no server knows the session any more
@@ -160,21 +160,10 @@ func (t *Transport) endSession(patience time.Duration) bool {
 	}
 }
 
-// sessionTimeout is what the servers granted last, or what they will be asked for.
-func (t *Transport) sessionTimeout() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.granted > 0 {
-		return min(t.granted, t.cfg.SessionTimeout)
-	}
-	return t.cfg.SessionTimeout
-}
-
 // attached and expire record what became of a handshake. They are called by the goroutine that reads.
 func (t *Transport) attached(a Attachment) {
 	t.mu.Lock()
 	t.known = true
-	t.granted = a.Timeout
 	t.mu.Unlock()
 	t.cfg.Support.attached(a.Server)
 	t.cfg.Events.Attached(a)

@@ -67,7 +67,7 @@ func (t *Transport) examine(network string, a Address) (*link, error) {
 // age asks for the zxid of the server at a, behind a sync, in the time that an attempt to connect has.
 func (t *Transport) age(network string, a Address) (zxid int64, err error) {
 	var limits timeLimits
-	limits.whole, limits.handshake = t.cfg.Route.limits(t.sessionTimeout(), t.cfg.ConnectionTimeout)
+	limits.whole, limits.handshake = t.cfg.Route.limits(t.ask(), t.cfg.ConnectionTimeout)
 	err = t.inQuestion(t.ctx, network, a, limits, func(q *question) error {
 		zxid, err = q.newest(t.cfg.Authorizations())
 		return err
