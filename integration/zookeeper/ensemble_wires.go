@@ -74,6 +74,9 @@ func (e *Ensemble) configure() error {
 	for _, m := range e.members {
 		file := filepath.Join(m.dir, "zoo.cfg")
 		c := e.config.Config
+		if m.change != nil {
+			m.change(&c)
+		}
 		properties := map[string]string{
 			"initLimit": strconv.Itoa(e.config.InitLimit),
 			"syncLimit": strconv.Itoa(e.config.SyncLimit),

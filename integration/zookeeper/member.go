@@ -18,6 +18,7 @@ type Member struct {
 	election  int
 	observer  bool
 	clientele *proxy
+	change    func(*Config) // what RestartWith was given last, or nil
 }
 
 // A Route is one client's own way to a server.
@@ -91,6 +92,18 @@ func (m *Member) AwaitServing() bool {
 		fail(m.t, fmt.Errorf("server %d: %w", m.id, err))
 	}
 	return err == nil
+}
+
+// RestartWith is Restart with settings that differ from the ensemble's.
+func (m *Member) RestartWith(change func(*Config)) {
+	m.ensemble.mu.Lock()
+	m.change = change
+	err := m.ensemble.configure()
+	m.ensemble.mu.Unlock()
+	if err != nil {
+		m.t.Errorf("zookeeper: restart: %v", err)
+	}
+	m.Restart()
 }
 
 // Restart kills the server, starts it again, and returns when it serves.
