@@ -17,6 +17,10 @@ import (
 // SessionTimeout is the session timeout of all clients.
 const SessionTimeout = 10 * time.Second
 
+// limitedSeeds is 4: in every fourth seed clients ask for longer sessions at first, and the limits of servers change at
+// restarts and elections, but are never below what a server has granted every client before.
+const limitedSeeds = 4
+
 // An Env is the surroundings of one simulation.
 type Env struct {
 	T        *testing.T
@@ -30,6 +34,7 @@ type Env struct {
 	replies int // how many of the replies may be lost
 
 	isolated atomic.Bool // a server was isolated
+	raised   atomic.Bool // the limits changed last were raised
 
 	mu        sync.Mutex
 	events    []event
@@ -48,7 +53,26 @@ func New(t *testing.T, seed uint64, servers int, path string) *Env {
 	}
 	t.Cleanup(func() { _ = e.Ensemble.Close() })
 	e.Ensemble.Leader().ObserveTransactions(e.Journal.Transaction)
+	for i := range servers {
+		e.limit(e.Ensemble.Server(i), SessionTimeout)
+	}
 	return e
+}
+
+// limit sets the longest session that a server grants, if limits change in this seed.
+func (e *Env) limit(server *zktest.Server, most time.Duration) {
+	if e.Seed%limitedSeeds == 0 {
+		server.SetSessionTimeouts(time.Second, most)
+	}
+}
+
+// changeLimit raises the limit of one server, and lowers that of the next.
+func (e *Env) changeLimit(server *zktest.Server) {
+	if e.raised.Swap(!e.raised.Load()) {
+		e.limit(server, SessionTimeout)
+	} else {
+		e.limit(server, 3*SessionTimeout)
+	}
 }
 
 // Dice make the choices of one actor: what others do at the same moment does not change them.

@@ -26,7 +26,15 @@ type Peer struct {
 // AddPeer makes a client, which Run closes.
 func (e *Env) AddPeer(latency time.Duration) {
 	e.T.Helper()
-	e.Peers = append(e.Peers, e.newPeer(string(rune('A'+len(e.Peers))), latency))
+	asks := SessionTimeout
+	if e.Seed%limitedSeeds == 0 {
+		asks = 3 * SessionTimeout
+	}
+	p := e.newPeer(string(rune('A'+len(e.Peers))), latency, asks)
+	if e.Seed%limitedSeeds == 0 {
+		_ = p.BlockUntilConnected(e.T.Context()) // a server grants it less, before any limit changes
+	}
+	e.Peers = append(e.Peers, p)
 }
 
 // AddProcess is AddPeer for a client that Kill may end. It has no cache beside the recipe.
@@ -36,14 +44,14 @@ func (e *Env) AddProcess(latency time.Duration) {
 	e.Peers[len(e.Peers)-1].mortal = true
 }
 
-func (e *Env) newPeer(name string, latency time.Duration) *Peer {
+func (e *Env) newPeer(name string, latency, asks time.Duration) *Peer {
 	e.T.Helper()
 	servers := strings.Join(e.Ensemble.Addrs(), ",")
 	p := &Peer{name: name, cable: e.Ensemble.NewLink()}
 	p.cable.SetLatency(latency)
 	p.link = lockstest.NewLink(servers, p.cable.DialContext)
 	client, err := framework.NewClient(servers, framework.WithDialer(p.link.DialContext),
-		framework.WithSessionTimeout(SessionTimeout), framework.WithConnectionTimeout(3*time.Second),
+		framework.WithSessionTimeout(asks), framework.WithConnectionTimeout(3*time.Second),
 		framework.WithRetryPolicy(retry.NTimes(3, 10*time.Millisecond)),
 		framework.WithTrace(framework.Trace{OrphanFound: e.Journal.OrphanFound(name)}))
 	if err != nil {
@@ -72,7 +80,7 @@ func (e *Env) Kill(p *Peer, latency time.Duration) (successor *Peer) {
 	_ = p.Close()
 	letter, generation := p.name[:1], 1
 	_, _ = fmt.Sscan(p.name[1:], &generation)
-	successor = e.newPeer(fmt.Sprint(letter, generation+1), latency)
+	successor = e.newPeer(fmt.Sprint(letter, generation+1), latency, SessionTimeout)
 	successor.mortal = true
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -95,9 +95,11 @@ func (e *Env) strikePeer(f Fault, p *Peer) {
 func (e *Env) strikeServer(f Fault, server *zktest.Server) {
 	switch f.Kind {
 	case restart:
+		e.changeLimit(server)
 		server.Restart()
 		e.touch()
 	case elect:
+		e.changeLimit(server)
 		e.Ensemble.Elect(f.Server)
 		e.touch()
 	case freeze:

@@ -65,6 +65,24 @@ func TestFaultsOfAHistoryHappenAgainAtTheirTimes(t *testing.T) {
 	}
 }
 
+func TestLimitsRiseAndFallButNotBelowWhatClientsWereGranted(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		e := New(t, limitedSeeds, 1, path)
+		e.AddPeer(0)
+		for _, want := range []time.Duration{3 * SessionTimeout, SessionTimeout, 3 * SessionTimeout} {
+			e.strike(Fault{Kind: restart})
+			stranger := e.newPeer("stranger", 0, 3*SessionTimeout)
+			for who, want := range map[*Peer]time.Duration{e.Peers[0]: SessionTimeout, stranger: want} {
+				if s, err := who.Session(t.Context()); err != nil || s.Timeout() != want {
+					t.Errorf("%s: got a session of %v, %v, want %v", who.Name(), s.Timeout(), err, want)
+				}
+			}
+			_ = stranger.Close()
+		}
+		_ = e.Peers[0].Close()
+	})
+}
+
 func TestConnectionsHealAfterTheGivenFaults(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		e := New(t, 1, 1, path)
