@@ -36,8 +36,8 @@
 // can stop a holder that does not look: let the store refuse a late one, by a check in the same transaction or by a
 // fencing token. That also helps against what is outside this promise: nodes and sessions that an administrator
 // removes, ensembles that are wiped or restored, servers that lose writes that they have answered (releases before
-// 3.9.4 can), guests whose clocks stand still, and [WithSyncRenewal]. The reasons, and what was measured:
-// framework/session/LEASES.md.
+// 3.9.4 can), servers that shorten a session unheard, guests whose clocks stand still, and [WithSyncRenewal]. The
+// reasons, and what was measured: framework/session/LEASES.md.
 //
 // # Who the client is
 //

@@ -16,7 +16,7 @@ import (
 
 // Defaults: Curator's numbers where it has them, and the policy of its examples.
 //
-//	session timeout      60 s                 (servers grant at most 20 of their ticks, 40 s by default)
+//	session timeout      30 s                 (servers grant at most 20 of their ticks, 40 s by default)
 //	connection timeout   15 s
 //	retry policy         ExponentialBackoff(1 s, 3)
 //	error policy         SessionErrorPolicy
@@ -26,7 +26,9 @@ import (
 //	longest answer       16 MiB               (a listing of some hundred thousand lock nodes)
 //	longest request      1 MiB less one byte  (ZooKeeper's jute.maxbuffer)
 const (
-	defaultSessionTimeout    = 60 * time.Second
+	// Less than servers grant by default: a client that asked for more would have its sessions shortened whenever
+	// tickTime or maxSessionTimeout is lowered (transport/grant.go).
+	defaultSessionTimeout    = 30 * time.Second
 	defaultConnectionTimeout = 15 * time.Second
 	defaultMaxResponse       = 16 << 20
 	defaultMaxRequest        = 0xfffff
@@ -35,7 +37,8 @@ const (
 // An Option sets up a client. Options never fail: [NewClient] names everything that is wrong with them.
 type Option func(*config)
 
-// WithSessionTimeout asks for a session that lives so long without contact. The server may grant another timeout.
+// WithSessionTimeout asks for a session that lives so long without contact. The server may grant another timeout. Once a
+// server has granted less, the client asks for no more than that until it is closed.
 //
 // Curator: CuratorFrameworkFactory.Builder.sessionTimeoutMs().
 func WithSessionTimeout(d time.Duration) Option { return func(c *config) { c.sessionTimeout = d } }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/integration/zookeeper"
@@ -24,6 +25,10 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	}
 	wantOutput(t, server.Addr(), 0, []string{"2 locks were looked at", "tick 100ms"}, "doctor")
 	wantOutput(t, server.Addr(), 0, []string{"stands at 2 locks"}, "doctor", "-many", "2")
+	brief := zktest.New(t, zktest.WithSessionTimeouts(time.Second, 20*time.Second))
+	wantOutput(t, server.Addr()+","+brief.Addr(), 0, []string{
+		"LOOK      servers: they grant sessions of different lengths", "LOOK      " + brief.Addr() + ": it grants sessions of 20s at most",
+	}, "doctor")
 	for _, name := range []string{"/locks/a/0", "/locks/a/_c_ba785fd9-44cb-4a14-8cfd-2b3b5c2badb3-__WRIT__0000000009"} {
 		if err := server.Create(name, nil); err != nil {
 			t.Fatal(err)

@@ -28,8 +28,8 @@
 //	     overlaps with a writer's; a semaphore admits no contender beyond its limit, and none while its
 //	     shared.SharedCount is not followed. A grant ends when its node is deleted or at its Release, whichever is
 //	     first.
-//	G2   The holder knows first: a lease ends by its own clock before ZooKeeper may admit another contender. See package
-//	     framework.
+//	G2   The holder knows first: a lease ends by its own clock before ZooKeeper may admit another contender, unless a
+//	     server shortens the session unheard. See package framework.
 //	G3   First come, first served: contenders are admitted in the order in which their nodes were created.
 //	G4   One wake-up: a release admits one contender (readers behind one writer together), and one more learns it is
 //	     next; no other is woken. A waiter watches its own node and at most three ahead. Giving up leaves no
@@ -56,7 +56,8 @@
 //
 // G1 and G2 exclude what package framework excludes: nodes and sessions that an administrator removed, a process or a
 // guest that is paused while it holds, an ensemble that was wiped, replaced or restored from a backup (fencing tokens
-// then start again, G9), servers that lose writes that they have answered, and the gap of framework.WithSyncRenewal.
+// then start again, G9), servers that lose writes that they have answered, servers that grant less than the client asks for in
+// a handshake whose answer is lost, and the gap of framework.WithSyncRenewal.
 // [Lease.FencingToken] and [Lease.Check] let a store refuse a late holder. A [RetainedLock] has exceptions to G3, G4
 // and G9.
 //

@@ -63,7 +63,11 @@ func (p *physician) examine() Findings {
 		if err != nil {
 			asked, begun.Findings = nil, append(begun.Findings, doctor.Finding{Level: doctor.Wrong, About: "DNS", What: err.Error()})
 		}
-		servers, _ := doctor.Servers(ctx, asked, serverLimit)
+		granted := time.Duration(0)
+		if s, err := p.options.Client.Session(ctx); err == nil {
+			granted = s.Timeout()
+		}
+		servers, _ := doctor.Servers(ctx, asked, granted, serverLimit)
 		begun.Findings = append(begun.Findings, servers...)
 	}
 	p.last = begun

@@ -31,10 +31,12 @@
 //	     transaction. How it comes: framework/internal/live/create_lost.go. The net: framework/internal/live/orphan.go.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.
 //	S7   A watch that is set fires while its connection lasts.
+//	S8   A server grants the session timeout that it is asked for. The client asks for no more than any server has
+//	     granted it (framework/internal/transport/grant.go).
 //	end  A counter ends at 2³¹−1. From then on numbers are negative or repeated: no order. From 2³⁰ on only
 //	     listings decide. Newcomers are refused from 2³¹ − 2¹⁶ on, and with negative numbers.
 //
-// # When S0 or S7 does not hold
+// # When S0, S7 or S8 does not hold
 //
 //	S0   Broken by forceSync=no and a loss of power, and by releases before 3.9.4 when servers of an ensemble restart
 //	     ("Outside this promise" in framework/session/LEASES.md). The holder's node is gone and the next contender is
@@ -51,6 +53,9 @@
 //	     knows by one that the client has read in the directory. Where their ACLs differ, that may cost a wait T/8, or
 //	     let shorter ones fail; then the client reads each node that it watches. For that, the node that a wait is for
 //	     is read after T/16, and at the end of a wait that has failed before.
+//	S8   Broken by a maxSessionTimeout or tickTime that is lowered, or lower at one server, to less than the client asks
+//	     for. If the handshake that shortens the session is not answered, and the client is then cut off, the next
+//	     contender is admitted while the holder goes by the longer timeout. The net: as for S0.
 //
 // # What changes a view
 //

@@ -31,7 +31,9 @@ for what is wrong or will be. It only reads.
                 a word, or have no leader
   DNS           does not answer for the SRV records in -zk, or they are wrong
   settings      of servers that weaken the promise that a holder knows first:
-                sessions shorter than two ticks
+                sessions shorter than two ticks; limits that differ, or that
+                -session reaches, since a limit that is lower than a session
+                may shorten it without its client's knowledge
   releases      of servers that can lose writes that were answered, so that
                 two hold one lock; 3.9.4 and later have the mends that there are
 
@@ -94,7 +96,7 @@ func examineServers(ctx context.Context, s *scene, limit time.Duration) (found [
 			Advice: "clients that start now find no server: are the name in -zk and its records right, and does this machine's DNS server answer?",
 		}}, true
 	}
-	return doctor.Servers(ctx, asked, limit)
+	return doctor.Servers(ctx, asked, s.servers.Session, limit)
 }
 
 // answerWithin is the flag for how long servers may take to answer four-letter commands.

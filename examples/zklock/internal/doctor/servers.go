@@ -13,16 +13,23 @@ import (
 )
 
 // Servers examines all servers in parallel, and blocks for at most limit. served is set if one of them may serve
-// clients: it has answered, be it that it does not allow the command.
-func Servers(ctx context.Context, servers []fourletter.Server, limit time.Duration) (found []Finding, served bool) {
+// clients: it has answered, be it that it does not allow the command. asked is the session timeout that
+// programs ask for, or were granted.
+func Servers(ctx context.Context, servers []fourletter.Server, asked, limit time.Duration) (found []Finding, served bool) {
 	all := make([][]Finding, len(servers))
 	serves := make([]bool, len(servers))
+	limits := make([]limitsOf, len(servers))
 	fourletter.Each(ctx, len(servers), limit, func(ctx context.Context, i int) {
 		all[i], serves[i] = serverFindings(servers[i].Address, func(command string) (string, error) {
-			return servers[i].Ask(ctx, command)
+			answer, err := servers[i].Ask(ctx, command)
+			if command == "conf" {
+				s, known := parseSettings(answer)
+				limits[i] = limitsOf{servers[i].Address, s, known}
+			}
+			return answer, err
 		})
 	})
-	return slices.Concat(all...), slices.Contains(serves, true)
+	return append(slices.Concat(all...), limitFindings(limits, asked)...), slices.Contains(serves, true)
 }
 
 // Outages asks all servers in parallel whether they serve clients, and returns what is wrong with those that do not. It

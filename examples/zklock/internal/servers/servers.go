@@ -52,8 +52,8 @@ func Flags(set *flag.FlagSet) *Config {
 	c := &Config{set: set}
 	c.connection.Flags(set)
 	set.Lookup("zk").Usage = "the `servers`, as host:port,host:port/chroot, or dns-srv://name/chroot for their SRV records; also in ZOOKEEPER"
-	set.DurationVar(&c.Session, "session", 60*time.Second,
-		"session `timeout` to ask for; servers grant at most 20 ticks, 40s unless they are set otherwise")
+	set.DurationVar(&c.Session, "session", 30*time.Second,
+		"session `timeout` to ask for; servers grant at most 20 ticks, 40s by default")
 	set.DurationVar(&c.ConnectTimeout, "connect-timeout", 15*time.Second, "`duration` for which to try to reach a server")
 	return c
 }
