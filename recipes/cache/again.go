@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -9,8 +10,8 @@ import (
 // options.readAgain. An event comes before the answer that shows the change: if there is one when the answer is taken,
 // the difference was not missed.
 
-// rootAgain is how often a root is read again that may not be read: the cache is Stale until it can be.
-const rootAgain = time.Minute
+// lackingAgain is how often what the cache lacks is read again at least: it is Stale until it is complete.
+const lackingAgain = time.Minute
 
 // readAgainLater has one node read again after its share of the time.
 func (f *follower) readAgainLater() {
@@ -21,10 +22,15 @@ func (f *follower) readAgainLater() {
 
 func (f *follower) readAgainLaterLocked() {
 	f.readNothingAgainLocked()
-	every := f.cache.options.readAgain / time.Duration(f.nodes.len()+1)
-	if f.torn {
-		every = rootAgain
+	readAgain := f.cache.options.readAgain
+	every := readAgain / time.Duration(f.nodes.len()+1)
+	switch n := len(f.lacks); {
+	case n > 0 && n < f.hurries: // perhaps the others can be read again as well
+		every = 1
+	case n > 0:
+		every = min(cmp.Or(readAgain, lackingAgain), lackingAgain)/time.Duration(n) + 1
 	}
+	f.hurries = len(f.lacks)
 	if every > 0 {
 		f.timer = time.AfterFunc(every, func() {
 			f.cache.mu.Lock()
@@ -48,12 +54,16 @@ func (f *follower) readNothingAgainLocked() {
 	}
 }
 
-// takeAgain returns the next node to be read again.
+// takeAgain returns the next node to be read again. What the cache lacks comes before all that it has.
 func (f *follower) takeAgain() []task {
 	n, ok := f.nodes.after(f.cursor)
-	f.cursor = f.root
-	if ok && !f.torn {
+	switch {
+	case len(f.lacks) > 0:
+		f.cursor = f.lacking(f.cursor)
+	case ok:
 		f.cursor = n.Path
+	default:
+		f.cursor = f.root
 	}
 	return []task{{path: f.cursor, round: f.round, again: true}}
 }

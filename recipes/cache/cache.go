@@ -68,9 +68,10 @@ func NewCuratorCache(client *framework.Client, path string, opts ...Option) *Cur
 // bounds this wait, and nothing else.
 //
 // Errors: what is wrong with the arguments of the constructor, all at once; those of framework.Client.Session, such as
-// a framework.ConnectError without a server; the server's zk.ErrNoAuth if the root may not be read; [ErrTooLarge];
-// [ErrStarted]; [ErrClosed]; the end of ctx. After an error nothing remains at the servers, the cache is empty, and
-// Start may be called again.
+// a framework.ConnectError without a server; the server's zk.ErrNoAuth if the root may not be read;
+// framework.ErrTooLarge if a node or a listing is longer than framework.WithMaxResponse; [ErrTooLarge]; [ErrStarted];
+// [ErrClosed]; the end of ctx. After an error nothing remains at the servers, the cache is empty, and Start may be
+// called again.
 //
 // Curator: CuratorCache.start(), PathChildrenCache.start(StartMode), which do not wait for all events.
 func (c *CuratorCache) Start(ctx context.Context) error {
@@ -175,8 +176,9 @@ func (c *CuratorCache) Close() error {
 // is
 //
 //   - [ErrNotStarted] before Start;
-//   - the server's zk.ErrNoAuth while the root may not be read, or framework.ErrNoChroot while the servers lack the
-//     client's chroot: the cache is Stale, keeps what it had, and goes on by itself;
+//   - the server's zk.ErrNoAuth while the root may not be read, framework.ErrTooLarge while a node or a listing is
+//     longer than framework.WithMaxResponse, or framework.ErrNoChroot while the servers lack the client's chroot: the
+//     cache is Stale, keeps what it can, and is Synced again by itself;
 //   - [ErrTooLarge], [ErrClosed], or framework.ErrClosed and the like once the client has ended: the cache is over.
 //
 // Curator: CuratorCacheBuilder.withExceptionHandler().
@@ -193,8 +195,8 @@ func (c *CuratorCache) Err() error {
 	}
 }
 
-// Synced reports whether the cache has everything, and hears of each change. It is false until Start has returned, and
-// while the connection is lost.
+// Synced reports whether the cache has everything that the client may read, and hears of each change. It is false until
+// Start has returned, while the connection is lost, and while Err says that something is missing.
 //
 // Curator: CuratorCacheListener.initialized(), once.
 func (c *CuratorCache) Synced() bool { return c.now.Load().synced }

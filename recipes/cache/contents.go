@@ -26,6 +26,10 @@ type contents struct {
 	nodes  tree
 	unread map[unreadable]error // why nodes could not be read or listed
 
+	// lacks has, by path, the part of unread without which the cache is not complete: all but what the client may not
+	// read below the root.
+	lacks map[string]unreadable
+
 	// The keys of unread by their parents: what is below a node is found without a look at all of them.
 	unreadIn map[string]map[unreadable]struct{}
 }

@@ -30,11 +30,14 @@
 //     node (czxid, mzxid), not its version.
 //   - Stale says that the cache may be behind, mostly since the connection is lost. The cache keeps what it has. When
 //     it has caught up, it yields all differences, and then Synced.
+//   - Synced means that nothing is missing. If a node or a listing is longer than framework.WithMaxResponse, the cache
+//     is Stale, and [CuratorCache.Err] says why. It follows the rest, and tries again within a minute.
 //   - A cache waits for a root that does not exist, and never makes it.
 //   - It reads the tree again over an hour, one request at a time ([WithReadAgain]), and so finds what no event has
 //     reported: an event was lost, or a permission has changed. That becomes an event like any other, and a warning in
 //     the log.
-//   - It leaves out nodes that it may not read, with everything below them, counts them in [Stats], and logs them.
+//   - It leaves out nodes below the root that it may not read, with everything below them, counts them in [Stats], and
+//     logs them. [WithFilter] leaves out nodes without asking for them.
 //
 // A node's Stat is of the moment when the cache read the node. Cversion, NumChildren and Pzxid, which change with the
 // node's children, and Aversion may be older than those at the server.

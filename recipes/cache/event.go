@@ -22,7 +22,7 @@ const (
 	Changed                 // the data were set: from Old to New
 	Deleted                 // Old is gone
 	Synced                  // everything that the servers had was reported
-	Stale                   // the cache may be behind from now on, until the next Synced
+	Stale                   // the cache may be behind, or lack something, until the next Synced
 )
 
 var kinds = []string{Created: "created", Changed: "changed", Deleted: "deleted", Synced: "synced", Stale: "stale"}

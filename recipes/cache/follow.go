@@ -33,7 +33,9 @@ type follower struct {
 	owed       int         // tasks in the queue that Synced waits for
 	round      int
 	filled     bool      // the whole tree was read once
+	whole      int       // 1 if the whole tree is being read, or was since the last Synced
 	torn       bool      // the root could not be read: the whole tree must be, when it can be
+	reported   int       // how many unreadable nodes and listings the log has told of
 	cursor     string    // the path that was read again last
 	rootRead   *rootRead // nil while it may be that of another time
 	wrongPaths bool      // events have the paths of other nodes
@@ -50,6 +52,7 @@ type follower struct {
 	settled  int  // the contents have what was heard before this round began
 	blocked  error
 	timer    *time.Timer
+	hurries  int // how much the cache lacked when the timer was set
 }
 
 // An event is what was heard of a path.
@@ -63,7 +66,7 @@ func newFollower(c *CuratorCache, absolute string, stop context.CancelFunc) *fol
 		cache: c, absolute: absolute, waiter: session.NewWaiter(), stop: stop, heard: map[string]event{}, left: map[int]int{}, next: 1,
 	}
 	f.contents = contents{
-		root: c.path, depth: c.options.depth, noData: c.options.noData, keep: f.keeps, unread: map[unreadable]error{},
+		root: c.path, depth: c.options.depth, noData: c.options.noData, keep: f.keeps, unread: map[unreadable]error{}, lacks: map[string]unreadable{},
 		removed: func(path string) { f.source.forget(path) },
 	}
 	return f

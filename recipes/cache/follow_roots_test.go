@@ -1,7 +1,6 @@
 package cache_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -122,43 +121,6 @@ func TestTheRootOfTheServersMayBeCached(t *testing.T) {
 				deleteNode(t, server, "/t/a")
 				synctest.Wait()
 				wantEqual(t, server, c, e, "/")
-			}, zktest.WithVersion(version))
-		})
-	}
-}
-
-// One directory of many has more names than an answer that the client takes.
-func TestADirectoryWhoseListingIsTooLongCostsNoOther(t *testing.T) {
-	for _, version := range bothSources {
-		t.Run(version, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, server *zktest.Server) {
-				for _, path := range []string{"/t", "/t/a", "/t/a/b", "/t/long", "/t/z"} {
-					makeNode(t, server, path, "")
-				}
-				long := func(i int) string { return fmt.Sprintf("/t/long/%0100d", i) }
-				for i := range 100 {
-					makeNode(t, server, long(i), "")
-				}
-				client, _ := newClient(t, server, framework.WithMaxResponse(4<<10))
-				c := start(t, client, "/t", cache.WithReadAgain(time.Minute))
-				e := subscribe(c)
-				e.want(t, "created /t", "created /t/a", "created /t/a/b", "created /t/long", "created /t/z", "synced")
-				if n := c.Stats().Unreadable; n != 1 {
-					t.Errorf("%d are unreadable, want the listing", n)
-				}
-				makeNode(t, server, "/t/a/c", "")
-				e.want(t, "created /t/a/c")
-				for i := range 90 {
-					deleteNode(t, server, long(i))
-				}
-				time.Sleep(time.Minute + time.Second)
-				wantEqual(t, server, c, e, "/t")
-				if n := c.Stats().Unreadable; n != 0 {
-					t.Errorf("%d are unreadable, want none", n)
-				}
-				makeNode(t, server, long(0), "")
-				synctest.Wait()
-				wantEqual(t, server, c, e, "/t")
 			}, zktest.WithVersion(version))
 		})
 	}

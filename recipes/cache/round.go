@@ -27,12 +27,12 @@ func (f *follower) take(s session.Session) []task {
 		c.mu.Unlock()
 		return nil
 	}
-	heard, restart, due := f.heard, f.restart, f.due && (c.now.Load().synced || f.torn)
+	heard, restart, due := f.heard, f.restart, f.due && (c.now.Load().synced || len(f.lacks) > 0)
 	f.heard, f.restart, f.round = map[string]event{}, false, f.next
 	f.next++
 	c.mu.Unlock()
 	if restart {
-		f.queue, f.left, f.owed = nil, map[int]int{}, 0
+		f.queue, f.left, f.owed, f.whole = nil, map[int]int{}, 0, 1
 		f.push(task{path: f.root, round: f.round, whole: true, owed: true})
 		f.rootRead = nil
 	}
@@ -98,11 +98,13 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 	var lists []task
 	err := f.each(tasks, from.read(ctx, tasks), func(t task, r session.NodeRead) {
 		f.distrust(t, r)
+		_, unread := f.unread[unreadable{path: t.path}]
 		changed, list := f.answered(t, r)
-		if changed && t.again {
+		if changed && t.again && !unread {
 			f.found(t.path)
 			f.source.check(t.path)
 		}
+		t.owed = t.owed || unread
 		if list {
 			lists = append(lists, t)
 		}
@@ -115,21 +117,21 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 		return err
 	}
 	err = f.each(lists, from.list(ctx, lists), func(t task, r session.NodeRead) {
-		_, refused := f.unread[unreadable{t.path, true}]
+		_, unlisted := f.unread[unreadable{t.path, true}]
+		t.owed = t.owed || unlisted
 		below, gone := f.listed(t, r)
 		f.push(below...)
-		if t.again && (len(below)+len(gone) > 0 || refused) {
+		if t.again && !unlisted {
 			f.foundBelow(below, gone)
+		}
+		if t.again && (len(below)+len(gone) > 0 || unlisted) {
 			f.source.check(t.path)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	torn := f.torn
-	if f.finish(); f.torn != torn {
-		f.readAgainLater()
-	}
+	f.finish()
 	return nil
 }
 
@@ -180,7 +182,8 @@ func (f *follower) finish() {
 	for round := range f.left {
 		oldest = min(oldest, round)
 	}
-	rootErr := f.unread[unreadable{path: f.root}]
+	before, incomplete := f.torn, f.incomplete()
+	f.torn = f.unread[unreadable{path: f.root}] != nil
 	c := f.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,31 +191,47 @@ func (f *follower) finish() {
 	if c.follower == f {
 		f.reportUnreadableLocked()
 	}
-	switch {
-	case rootErr != nil:
-		f.torn, f.blocked = true, rootErr
-		f.staleLocked()
-	case f.torn:
-		f.torn, f.restart = false, true
+	if before && !f.torn {
+		f.restart = true
 		f.waiter.Signal()
+	}
+	switch {
+	case incomplete != nil:
+		f.blocked = incomplete
+		f.staleLocked()
 	case f.owed == 0 && f.watching && !f.restart && c.follower == f && !c.now.Load().synced:
 		f.blocked, f.filled = nil, true
 		c.trouble.Over()
-		c.stats.Readings++
+		c.stats.Readings, f.whole = c.stats.Readings+f.whole, 0
 		c.publishLocked(&state{nodes: f.nodes, synced: true})
+		f.readAgainLaterLocked()
+	}
+	if (f.hurries > 0) != (incomplete != nil) {
 		f.readAgainLaterLocked()
 	}
 	c.wakeLocked()
 }
 
-// reportUnreadableLocked counts what cannot be read, and logs when there is more of it.
+// reportUnreadableLocked counts what cannot be read, and logs when there is more of it once all was read, and when
+// there is none again.
 func (f *follower) reportUnreadableLocked() {
 	c, n := f.cache, len(f.unread)
-	if n > c.stats.Unreadable {
-		for u, err := range f.unread {
-			c.client.Logger().Warn("cache: nodes cannot be read, and are left out", "root", f.root, "count", n, "one", u.path, "error", err)
+	c.stats.Unreadable = n
+	switch {
+	case f.owed > 0 || !f.filled && len(f.lacks) > 0: // Start returns why
+		return
+	case n > f.reported:
+		var one unreadable
+		for one = range f.unread {
 			break
 		}
+		if len(f.lacks) > 0 {
+			one = f.lacks[f.lacking("")]
+		}
+		c.client.Logger().Warn("cache: nodes cannot be read, and are left out",
+			"root", f.root, "count", n, "one", one.path, "listing", one.listing, "error", f.unread[one])
+	case n == 0 && f.reported > 0:
+		c.client.Logger().Info("cache: all nodes can be read again", "root", f.root)
 	}
-	c.stats.Unreadable = n
+	f.reported = n
 }

@@ -138,7 +138,7 @@ func (n *nodeSource) news(path string) bool {
 	case session.StatusGone:
 		return known
 	case session.StatusFailed:
-		return n.f.unread[unreadable{path: path}] == nil
+		return n.f.unread[unreadable{path: path}] == nil && !(known && n.f.noData) // its Stat may be read
 	case session.StatusPresent:
 		if !known || view.Stat.Czxid != node.Stat.Czxid || view.Stat.Mzxid != node.Stat.Mzxid {
 			return true

@@ -1,5 +1,14 @@
 package cache
 
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
+
 // An unreadable is a node that could not be read, or listed.
 type unreadable struct {
 	path    string
@@ -16,6 +25,9 @@ func (c *contents) unreadable(u unreadable, err error) {
 		c.unreadIn[dir] = map[unreadable]struct{}{}
 	}
 	c.unread[u], c.unreadIn[dir][u] = err, struct{}{}
+	if u.path == c.root || !errors.Is(err, zk.ErrNoAuth) {
+		c.lacks[u.path] = u
+	}
 }
 
 // readable undoes unreadable.
@@ -25,6 +37,9 @@ func (c *contents) readable(u unreadable) {
 	}
 	dir := parent(u.path)
 	delete(c.unread, u)
+	if c.lacks[u.path] == u {
+		delete(c.lacks, u.path)
+	}
 	if delete(c.unreadIn[dir], u); len(c.unreadIn[dir]) == 0 {
 		delete(c.unreadIn, dir)
 	}
@@ -38,4 +53,26 @@ func (c *contents) forgetUnreadIn(dir string) {
 			c.readable(u)
 		}
 	}
+}
+
+// lacking returns the next path after another at which the contents lack something, beginning again after the last.
+func (c *contents) lacking(after string) string {
+	paths := slices.Sorted(maps.Keys(c.lacks))
+	i, found := slices.BinarySearch(paths, after)
+	if found {
+		i++
+	}
+	return paths[i%len(paths)]
+}
+
+// incomplete is why the contents are not complete, nil if they are.
+func (c *contents) incomplete() error {
+	if len(c.lacks) == 0 {
+		return nil
+	}
+	u := c.lacks[c.lacking("")]
+	if u.listing {
+		return fmt.Errorf("cache: the children of %q cannot be listed: %w", u.path, c.unread[u])
+	}
+	return fmt.Errorf("cache: %q cannot be read: %w", u.path, c.unread[u])
 }

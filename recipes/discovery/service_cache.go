@@ -77,14 +77,12 @@ func (c *ServiceCache) Close() error {
 	return err
 }
 
-// Err is nil while the cache follows the servers, also while it is Stale for want of a connection; otherwise one of
-// those of [cache.CuratorCache.Err]. A node that cannot be decoded is no such error, see Bad.
+// Err is [cache.CuratorCache.Err]. A node that cannot be decoded is no such error, see Bad.
 //
 // Curator has none.
 func (c *ServiceCache) Err() error { return c.nodes.Err() }
 
-// Synced reports whether the cache has every instance, and hears of each change. It is false until Start has returned,
-// and while the connection is lost.
+// Synced reports whether the cache has every instance, and hears of each change, as [cache.CuratorCache.Synced] does.
 //
 // Curator has none.
 func (c *ServiceCache) Synced() bool { return c.nodes.Synced() }
