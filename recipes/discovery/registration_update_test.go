@@ -16,8 +16,8 @@ import (
 func TestAnUpdateReplacesWhatTheNodeHasAndLaterNodesHaveIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
-		i := order("7", 80)
-		i.Payload = []byte(`{"load":1}`)
+		i := order("7", 0)
+		i.SSLPort, i.Payload = pointer(65535), []byte(`{"load":1}`)
 		r := register(t, client, i)
 		registered := r.Instance().Registered
 		time.Sleep(time.Minute)

@@ -35,13 +35,12 @@
 //
 // # What no client can promise
 //
-// A request to ZooKeeper can name the version of a node, and not its owner. So a node is looked at before it is
-// deleted, written or replaced, and between the two it may become another one: if it is deleted by hand, and
-// a stranger creates one of the same version, within that round trip, then the stranger's is deleted, written or
-// replaced. Two programs that use one path cause this by themselves in two cases. A node of the client's last session
-// goes with that session right before it is replaced, and the other program, which has waited, creates its own. Or a
-// connection breaks, and a server executes the request that was sent on it late, when the other program has taken the
-// path. A program creates its node again if it was deleted in this way, and waits in turn if it was replaced.
+// A request to ZooKeeper can name the version of a node, and not its owner. So a node is looked at first. If it is
+// deleted by hand within that round trip, and a stranger creates one of the same version, then the stranger's is
+// deleted, written or replaced. Two programs that use one path cause this in two cases. A node of the client's last
+// session goes with that session right before it is replaced, and the other program, which has waited, creates its own.
+// Or a connection breaks, and a server executes the request that was sent on it late, when the other program has taken
+// the path. A program creates its node again if it was deleted in this way, and waits in turn if it was replaced.
 //
 // A node that outlives sessions and has no number needs [Overwriting]: whichever node that is not ephemeral is at the
 // path gets the data, and Close deletes it. If the answer to a request was lost, and Close or the end of Start follows,
