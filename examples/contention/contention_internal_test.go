@@ -1,156 +1,70 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gocurator/curator/examples/internal/demo"
+	"github.com/gocurator/curator/examples/internal/lanes"
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// inBubble runs the program on its server in memory, where time costs nothing.
-func inBubble(t *testing.T, wantStatus int, args ...string) (stdout, stderr string) {
-	t.Helper()
-	zktest.Bubble(t, func(t *testing.T) {
-		var out, errs bytes.Buffer
-		if status := run(t.Context(), args, &out, &errs, false); status != wantStatus {
-			t.Errorf("status %d, want %d; %s", status, wantStatus, &errs)
-		}
-		stdout, stderr = out.String(), errs.String()
-	})
-	return stdout, stderr
-}
-
-func TestWorkersHoldOneAfterTheOther(t *testing.T) {
-	stdout, stderr := inBubble(t, 0, "-workers=10", "-rounds=3", "-hold=20ms", "-json")
-	got := turns(t, decode(t, []byte(stdout)))
-	if len(got) != 30 || stderr != "" {
-		t.Errorf("%d holds, want 30; %s", len(got), stderr)
-	}
-	for _, turn := range got {
-		if turn.end.Event != released || turn.end.Token != turn.acquired.Token || turn.end.Worker != turn.acquired.Worker {
-			t.Errorf("%+v ended with %+v", turn.acquired, turn.end)
-		}
-	}
-}
-
-func TestCrashedHolderLosesTheLockBeforeTheNextIsLetIn(t *testing.T) {
-	stdout, _ := inBubble(t, 0, "-crash=3", "-session=1s", "-rounds=2", "-json")
-	got := turns(t, decode(t, []byte(stdout)))
-	if want := 10*2 - 1; len(got) != want { // worker 3 has no second round
-		t.Errorf("%d holds, want %d", len(got), want)
-	}
-	at := lossAt(t, got)
-	if got[at].end.Worker != 3 {
-		t.Errorf("worker %d lost it", got[at].end.Worker)
-	}
-	next := got[at+1].acquired
-	if next.Ahead != got[at].acquired.Node || !next.Time.After(got[at].end.Time) {
-		t.Errorf("%+v, then %+v", got[at], next)
-	}
-}
-
-func TestOnlyWorkerCrashes(t *testing.T) {
-	stdout, _ := inBubble(t, 0, "-crash=1", "-workers=1", "-json")
-	if got := turns(t, decode(t, []byte(stdout))); len(got) != 1 || got[0].end.Event != lost {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestPipedOutputIsPlain(t *testing.T) {
-	stdout, _ := inBubble(t, 0, "-workers=2", "-crash=1", "-session=1s")
-	for _, want := range []string{
-		"2 workers contend for /examples/contention on a server in memory.",
-		": waits for lock-0000000000, 1 ahead\n",
-		"lock-0000000000: HOLDS, token ",
-		"worker 1: its connection is cut\n",
-		"worker 1: connection SUSPENDED\n",
-		": LOST after ",
-		"2 holds in ",
-		"No two overlapped. First come, first served.",
+func TestWorkersQueueAndALossComesBeforeTheNextHold(t *testing.T) {
+	drawn := filepath.Join(t.TempDir(), "drawn.svg")
+	for flags, want := range map[string]string{
+		"-rounds=2 -crash=3 -picture=" + drawn:    "worker 3: HOLDS|worker 3: connection SUSPENDED|worker 3: LOST|: HOLDS|19 holds. No two overlapped.",
+		"-workers=0 -rounds=0 -hold=-1s -crash=1": "-workers 0|-rounds 0|-hold -1s|-crash 1",
+		"-hold=1h":                     "HOLDS|context deadline exceeded",
+		"-hold=9s -crash=1 -workers=1": "worker 1: connection SUSPENDED|context deadline exceeded", // cut off, and not lost yet
 	} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("no %q in\n%s", want, stdout)
-		}
-	}
-	if strings.ContainsAny(stdout, "\x1b█") {
-		t.Errorf("decorated:\n%s", stdout)
-	}
-}
-
-func TestInterruptLetsGoAndProvesNothing(t *testing.T) {
-	for _, crash := range []string{"-crash=0", "-crash=1"} { // waiting, holding, and cut off
+		*workers, *rounds, *hold, *crash, *picture = 10, 1, 300*time.Millisecond, 0, ""
+		_ = flag.CommandLine.Parse(strings.Fields(flags))
 		zktest.Bubble(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancelCause(t.Context())
-			time.AfterFunc(2*time.Second, func() { cancel(&demo.StopError{Signal: syscall.SIGTERM}) })
-			var stdout, stderr bytes.Buffer
-			begun := time.Now()
-			status := run(ctx, []string{"-workers=3", "-hold=1500ms", "-session=1m", crash}, &stdout, &stderr, false)
-			if status != 143 || !strings.Contains(stderr.String(), "stopped by a signal") ||
-				!strings.Contains(stdout.String(), "\ninterrupted\n") {
-				t.Errorf("%s: got status %d\n%s%s", crash, status, &stdout, &stderr)
-			}
-			if took := time.Since(begun); took > 4*time.Second {
-				t.Errorf("%s: took %v", crash, took)
-			}
+			ctx, cancel := context.WithTimeout(t.Context(), 9500*time.Millisecond)
+			defer cancel()
+			output, err := demo.Output(ctx, play)
+			demo.InOrder(t, fmt.Sprint(output, err), strings.Split(want, "|")...)
 		})
 	}
-}
-
-func TestBadFlagsAreRefusedAllAtOnce(t *testing.T) {
-	_, stderr := inBubble(t, 2, "-workers=0", "-rounds=0", "-hold=-1s", "-session=0", "-crash=1", "-path=x/")
-	for _, want := range []string{"-workers 0", "-rounds 0", "-hold -1s", "-session 0s", "-crash 1", "-path"} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("no %q in %q", want, stderr)
+	for _, file := range []string{drawn, "contention.svg"} {
+		picture, _ := os.ReadFile(file)
+		var held [][2]float64
+		loss, y, colour := [2]float64{}, 0, ""
+		for line := range strings.Lines(string(picture)) {
+			var at [2]float64
+			n, _ := fmt.Sscanf(line, `<rect x="%f" y="%d" width="%f" height="14" fill=%q`, &at[0], &y, &at[1], &colour)
+			if at[1] += at[0]; n == 4 && colour == paint[lanes.Gone] {
+				loss = at
+			} else if n == 4 {
+				held = append(held, at)
+			}
 		}
-	}
-	for _, args := range [][]string{{"-workers=ten"}, {"-unknown"}, {"-zk=:::"}} {
-		if _, stderr := inBubble(t, 2, args...); stderr == "" {
-			t.Errorf("%v: nothing said", args)
+		slices.SortFunc(held, func(a, b [2]float64) int { return int(10 * (a[0] - b[0])) })
+		for i := range held[1:] {
+			if held[i][1] > held[i+1][0]+0.11 {
+				t.Errorf("%s: got holders in %v and %v", file, held[i], held[i+1])
+			}
 		}
-	}
-	if stdout, _ := inBubble(t, 0, "-h"); !strings.Contains(stdout, "-crash N") {
-		t.Errorf("help: %q", stdout)
-	}
-}
-
-func TestServerThatIsNotThereIsNamed(t *testing.T) {
-	stdout, stderr := inBubble(t, 1, "-zk=127.0.0.1:1", "-json") // refused at once, so the bubble's clock goes on
-	if stdout != "" || !strings.Contains(stderr, "127.0.0.1:1") {
-		t.Errorf("%q, %q", stdout, stderr)
+		if len(held) == 0 || loss[0] == 0 || held[len(held)-1][0] < loss[0] { // worker 3 may come last, then it has to be drawn again
+			t.Errorf("%s: got the last holder of %v before a loss in %v", file, held, loss)
+		}
 	}
 }
 
 func TestCheckFindsWhatMustNotBe(t *testing.T) {
-	begun := time.Now()
-	at := func(from, until int, token int64) *hold {
-		return &hold{
-			token: token,
-			from:  begun.Add(time.Duration(from) * time.Second), until: begun.Add(time.Duration(until) * time.Second),
-		}
-	}
-	for name, test := range map[string]struct {
-		holds []*hold
-		want  string
-	}{
-		"none":          {nil, ""},
-		"in turn":       {[]*hold{at(2, 3, 2), at(0, 1, 1)}, ""},
-		"back to back":  {[]*hold{at(0, 1, 1), at(1, 2, 2)}, ""},
-		"overlap":       {[]*hold{at(0, 2, 1), at(1, 3, 2)}, "OVERLAP of 1s"},
-		"long overlap":  {[]*hold{at(0, 9, 1), at(1, 2, 2), at(3, 4, 3)}, "OVERLAP of 8s"},
-		"out of turn":   {[]*hold{at(0, 1, 2), at(2, 3, 1)}, "OUT OF TURN"},
-		"no end is now": {[]*hold{at(0, 1, 1), {token: 2, from: begun.Add(time.Second)}}, ""},
+	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
+	for want, next := range map[string]turn{
+		"OVERLAP of 1s": {2, 2, at(1), at(3)}, "OUT OF TURN": {2, 0, at(2), at(3)}, "nil": {2, 2, at(2), at(3)},
 	} {
-		t.Run(name, func(t *testing.T) {
-			err := check(test.holds)
-			if test.want == "" && err != nil || test.want != "" && !strings.Contains(fmt.Sprint(err), test.want) {
-				t.Errorf("got %v, want %q", err, test.want)
-			}
-		})
+		if got := (&record{turns: []turn{next, {1, 1, at(0), at(2)}}}).check(); !strings.Contains(fmt.Sprint(got), want) {
+			t.Errorf("got %v, want %s", got, want)
+		}
 	}
 }
