@@ -59,23 +59,17 @@ func TestErrorsOfTheServerAreCertain(t *testing.T) {
 		number(t, server, 5)
 		l, _ := newLong(t, server)
 		const read, create = 1, 4
-		if err := server.SetACL(path, zktest.ACL{Perms: read, Scheme: "world", ID: "anyone"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetACL(path, zktest.ACL{Perms: read, Scheme: "world", ID: "anyone"}))
 		_, _, err := l.Add(t.Context(), 1)
 		wantCertain(t, err, zk.ErrNoAuth)
 		_, err = l.CompareAndSet(t.Context(), 5, 6)
 		wantCertain(t, err, zk.ErrNoAuth)
 		wantCertain(t, l.Set(t.Context(), 6), zk.ErrNoAuth)
-		if err := server.SetACL(path, zktest.ACL{Perms: create, Scheme: "world", ID: "anyone"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetACL(path, zktest.ACL{Perms: create, Scheme: "world", ID: "anyone"}))
 		_, err = l.Get(t.Context())
 		wantCertain(t, err, zk.ErrNoAuth)
 		remove(t, server)
-		if err := server.SetACL("/numbers", zktest.ACL{Perms: read, Scheme: "world", ID: "anyone"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetACL("/numbers", zktest.ACL{Perms: read, Scheme: "world", ID: "anyone"}))
 		_, _, err = l.Add(t.Context(), 1)
 		wantCertain(t, err, zk.ErrNoAuth)
 		_, err = l.Initialize(t.Context(), 1)

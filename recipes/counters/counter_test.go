@@ -21,18 +21,14 @@ func TestNumbersHaveTheBytesOfJava(t *testing.T) {
 			0: "0000000000000000", 1: "0000000000000001", -1: "ffffffffffffffff", 0x0102030405060708: "0102030405060708",
 			math.MinInt64: "8000000000000000", math.MaxInt64: "7fffffffffffffff",
 		} {
-			if err := long.Set(t.Context(), n); err != nil {
-				t.Fatal(err)
-			}
+			must(t, long.Set(t.Context(), n))
 			data, _ := server.Data("/long")
 			if got, err := long.Get(t.Context()); fmt.Sprintf("%x", data) != want || got != n || err != nil {
 				t.Errorf("%d: got %x, read as %d, %v, want %s", n, data, got, err, want)
 			}
 		}
 		for n, want := range map[int32]string{0: "00000000", -2: "fffffffe", 0x01020304: "01020304", math.MinInt32: "80000000"} {
-			if err := integer.Set(t.Context(), n); err != nil {
-				t.Fatal(err)
-			}
+			must(t, integer.Set(t.Context(), n))
 			data, _ := server.Data("/integer")
 			if got, err := integer.Get(t.Context()); fmt.Sprintf("%x", data) != want || got != n || err != nil {
 				t.Errorf("%d: got %x, read as %d, %v, want %s", n, data, got, err, want)
@@ -99,9 +95,7 @@ func TestAddWrapsAsJavaDoes(t *testing.T) {
 		wantAdd(t, long, 1, math.MaxInt64, math.MinInt64)
 		wantAdd(t, long, -1, math.MinInt64, math.MaxInt64)
 		integer := counters.NewDistributedAtomicInteger(client, "/integer")
-		if err := integer.Set(t.Context(), math.MaxInt32-1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, integer.Set(t.Context(), math.MaxInt32-1))
 		if before, after, err := integer.Add(t.Context(), 3); before != math.MaxInt32-1 || after != math.MinInt32+1 || err != nil {
 			t.Errorf("got %d, %d, %v, want it wrapped", before, after, err)
 		}
@@ -147,9 +141,7 @@ func TestSetNeedsNoNodeAndAsksForNoNumber(t *testing.T) {
 		l, _ := newLong(t, server)
 		reads := server.Counts()[zktest.OpGetData]
 		for _, n := range []int64{7, -3} {
-			if err := l.Set(t.Context(), n); err != nil {
-				t.Fatal(err)
-			}
+			must(t, l.Set(t.Context(), n))
 			wantNumber(t, server, n)
 		}
 		if n := server.Counts()[zktest.OpGetData] - reads; n != 0 {
@@ -165,9 +157,7 @@ func TestSetNeedsNoNodeAndAsksForNoNumber(t *testing.T) {
 
 func TestSetReplacesTheNumberOfANodeThatIsMadeBetweenItsRequests(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		if err := server.Create("/numbers", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/numbers", nil))
 		l, _ := newLong(t, server)
 		before(t, server, zktest.OpCreate2, func(int) { number(t, server, 40) })
 		if err := l.Set(t.Context(), 7); err != nil {
@@ -190,9 +180,7 @@ func TestInitializeMakesTheNodeOnce(t *testing.T) {
 				}
 				wantAdd(t, l, 1, 41, 42)
 			}
-			if err := client.Delete(t.Context(), "/deep/down/there", -1); err != nil {
-				t.Fatal(err)
-			}
+			must(t, client.Delete(t.Context(), "/deep/down/there", -1))
 			space := ""
 			if len(opts) > 0 {
 				space = "/app"

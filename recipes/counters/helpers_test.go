@@ -45,14 +45,18 @@ func dial(t *testing.T, opts ...framework.Option) *framework.Client {
 		framework.WithSessionTimeout(sessionTimeout),
 		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),
 	}, opts...)...)
+	must(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	must(t, client.BlockUntilConnected(t.Context()))
+	return client
+}
+
+// must ends the test if err is not nil.
+func must(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Close() })
-	if err := client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return client
 }
 
 // newLong makes a counter of a client of its own.
@@ -71,26 +75,18 @@ func number(t *testing.T, server *zktest.Server, n int64) {
 func put(t *testing.T, server *zktest.Server, data []byte) {
 	t.Helper()
 	if server.Exists(path) {
-		if err := server.SetData(path, data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetData(path, data))
 		return
 	}
 	if !server.Exists("/numbers") {
-		if err := server.Create("/numbers", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/numbers", nil))
 	}
-	if err := server.Create(path, data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Create(path, data))
 }
 
 func remove(t *testing.T, server *zktest.Server) {
 	t.Helper()
-	if err := server.Delete(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Delete(path))
 }
 
 func wantNumber(t *testing.T, server *zktest.Server, want int64) {

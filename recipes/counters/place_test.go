@@ -77,9 +77,7 @@ func hold(t *testing.T, server *zktest.Server) *locks.Lease {
 	t.Helper()
 	client, _ := newClient(t, server)
 	lease, err := locks.NewInterProcessMutex(client, lockPath).Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return lease
 }
 

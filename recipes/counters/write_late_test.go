@@ -62,9 +62,7 @@ func TestAWriteThatIsExecutedLatePassesForOneOfANewNodeOfTheSameVersion(t *testi
 // The creation may still be executed: a parent that is made again would let it.
 func TestInitializeWhoseParentGoesAfterALostAnswerIsUnknown(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		if err := server.Create("/numbers", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/numbers", nil))
 		l, link := newLong(t, server)
 		defer server.Stall(write)()
 		done := make(chan error, 1)
@@ -73,9 +71,7 @@ func TestInitializeWhoseParentGoesAfterALostAnswerIsUnknown(t *testing.T) {
 			done <- err
 		}()
 		synctest.Wait()
-		if err := server.Delete("/numbers"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete("/numbers"))
 		link.Reset()
 		wantUnknown(t, <-done, framework.ErrConnectionLost)
 		if server.Exists("/numbers") {
@@ -90,9 +86,7 @@ func TestAnAddGoesOnInTheNextSession(t *testing.T) {
 		client, _ := newClient(t, server)
 		l := counters.NewDistributedAtomicLong(client, path)
 		old, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		release := server.HoldRequest(write)
 		done := add(t.Context(), l, 1)
 		synctest.Wait()
@@ -166,9 +160,7 @@ func TestAnElectionLosesNoAddAndCountsNoneTwice(t *testing.T) {
 				defer func() { _ = ensemble.Close() }()
 				put(t, ensemble.Leader(), nil)
 				client, err := framework.NewClient(ensemble.Addrs()[1], framework.WithDialer(ensemble.DialContext))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer func() { _ = client.Close() }()
 				l := counters.NewDistributedAtomicLong(client, path)
 				wantAdd(t, l, 4, 0, 4)
@@ -204,9 +196,7 @@ func TestAServerThatIsBehindCostsARace(t *testing.T) {
 		defer func() { _ = ensemble.Close() }()
 		number(t, ensemble.Leader(), 5)
 		client, err := framework.NewClient(ensemble.Addrs()[1], framework.WithDialer(ensemble.DialContext))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer func() { _ = client.Close() }()
 		l := counters.NewDistributedAtomicLong(client, path)
 		wantAdd(t, l, 1, 5, 6)

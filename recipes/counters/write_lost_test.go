@@ -177,9 +177,7 @@ func TestInitializeThatLosesItsAnswerSaysWhatIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
-				if err := server.Create("/numbers", nil); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Create("/numbers", nil))
 				l, _ := newLong(t, server)
 				test.happen(t, server)
 				ok, err := l.Initialize(t.Context(), 9)
@@ -213,9 +211,7 @@ func TestAddToAMissingNodeCountsOnceWhateverIsLostOfTheCreation(t *testing.T) {
 
 func TestAddToAMissingNodeThatOthersMakeCountsOnTheirs(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		if err := server.Create("/numbers", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/numbers", nil))
 		l, _ := newLong(t, server)
 		before(t, server, zktest.OpCreate2, func(int) { number(t, server, 40) })
 		wantAdd(t, l, 2, 40, 42)
