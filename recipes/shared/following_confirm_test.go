@@ -35,9 +35,7 @@ func TestConfirmAsksNothingWhileNothingHasChanged(t *testing.T) {
 		count := start(t, client, 1)
 		before := server.Counts()[zktest.OpGetData]
 		for range 10 {
-			if err := count.Confirm(t.Context()); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, count.Confirm(t.Context()))
 		}
 		synctest.Wait()
 		if n := server.Counts()[zktest.OpGetData] - before; n != 0 || server.WatchCount() != 1 {
@@ -51,12 +49,8 @@ func TestConfirmLeavesNoWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		count := start(t, client, 1)
-		if err := count.Confirm(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := count.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, count.Confirm(t.Context()))
+		wantErr(t, count.Close())
 		synctest.Wait()
 		if n := server.WatchCount(); n > 0 {
 			t.Errorf("got %d watches after Close, want none", n)
@@ -72,9 +66,7 @@ func TestConfirmOfACountThatIsNotFollowedFailsInAnOutage(t *testing.T) {
 		link.Cut()
 		time.Sleep(sessionTimeout + time.Second)
 		began := time.Now()
-		if err := count.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, count.Close())
 		if err, took := count.Confirm(t.Context()), time.Since(began); !errors.Is(err, shared.ErrNotStarted) || took > 0 {
 			t.Errorf("got %v after %v, want %v at once", err, took, shared.ErrNotStarted)
 		}
@@ -87,9 +79,7 @@ func TestConfirmWaitsForAChangeThatWasHeardOf(t *testing.T) {
 		client, _ := newClient(t, server)
 		count := start(t, client, 1)
 		answer := server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: path})
-		if err := server.SetData(path, bytesOf(2)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetData(path, bytesOf(2)))
 		synctest.Wait()
 		confirmed := confirm(t.Context(), count)
 		waits(t, confirmed)
@@ -123,18 +113,14 @@ func TestConfirmAsksAboutANodeThatIsGone(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		count := start(t, client, 1)
-		if err := server.Delete(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path))
 		for range 3 {
 			synctest.Wait()
 			if err := count.Confirm(t.Context()); err != nil || count.Count() != 1 {
 				t.Errorf("got %v and count %d, want the last value, 1", err, count.Count())
 			}
 		}
-		if err := server.Create(path, bytesOf(7)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create(path, bytesOf(7)))
 		synctest.Wait()
 		if err := count.Confirm(t.Context()); err != nil || count.Count() != 7 {
 			t.Errorf("a new node: got %v and count %d, want 7", err, count.Count())
@@ -155,9 +141,7 @@ func TestConfirmEndsWithTheFollowingAndWithItsContext(t *testing.T) {
 			client, _ := newClient(t, server)
 			count := start(t, client, 1)
 			server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: path})
-			if err := server.SetData(path, bytesOf(2)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.SetData(path, bytesOf(2)))
 			synctest.Wait()
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()

@@ -77,9 +77,7 @@ func TestListenerMaySetTheCountAndAddListeners(t *testing.T) {
 			heard.hear(n)
 			if n == 1 {
 				count.OnChange(inner.hear)
-				if err := count.SetCount(t.Context(), 2); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, count.SetCount(t.Context(), 2))
 			}
 		})
 		set(t, count, 1)
@@ -136,16 +134,12 @@ func TestFollowingGoesOnAfterDeletionAndReCreation(t *testing.T) {
 		count.OnChange(heard.hear)
 		set(t, count, 2)
 		for n := int32(10); n < 13; n++ {
-			if err := server.Delete(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Delete(path))
 			if n == 12 { // the re-creation is not seen as it happens
 				link.Cut()
 			}
 			time.Sleep(100 * time.Millisecond)
-			if err := server.Create(path, bytesOf(n)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Create(path, bytesOf(n)))
 			link.Heal()
 			time.Sleep(time.Second)
 			wantCount(t, count, n)
@@ -164,9 +158,7 @@ func TestACountWhoseNodeHoldsNoNumberIsNotFollowed(t *testing.T) {
 		count.OnChange(heard.hear)
 		for _, data := range []string{"", "123", "12345"} {
 			unfollowed := count.Unfollowed()
-			if err := server.SetData(path, []byte(data)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.SetData(path, []byte(data)))
 			wantCount(t, count, 1)
 			select {
 			case <-unfollowed:
@@ -179,9 +171,7 @@ func TestACountWhoseNodeHoldsNoNumberIsNotFollowed(t *testing.T) {
 				}
 			}
 		}
-		if err := server.SetData(path, bytesOf(8)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetData(path, bytesOf(8)))
 		wantCount(t, count, 8)
 		if err := count.Confirm(t.Context()); err != nil {
 			t.Errorf("a number again: got %v, want no error", err)
@@ -194,9 +184,7 @@ func TestFollowingEndsWithTheClient(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		count := start(t, client, 1)
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, client.Close())
 		synctest.Wait()
 		if err := count.Close(); err != nil {
 			t.Error(err)
@@ -229,17 +217,11 @@ func TestFollowingAsksForLittle(t *testing.T) {
 			}
 		}
 		quiet("a count")
-		if err := server.SetData(path, []byte("foreign")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetData(path, []byte("foreign")))
 		quiet("foreign data")
-		if err := server.Delete(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path))
 		quiet("no node")
-		if err := gone.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, gone.Close())
 	})
 }
 
@@ -273,9 +255,7 @@ func TestErrSaysWhyTheNodeIsNotFollowed(t *testing.T) {
 		}
 		count := shared.NewSharedCount(client, path, 1)
 		wantErr(count, shared.ErrNotStarted)
-		if err := count.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, count.Start(t.Context()))
 		wantErr(count, nil)
 
 		unreadable := zk.WorldACL(zk.PermAll &^ zk.PermRead)

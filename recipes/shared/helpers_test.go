@@ -2,6 +2,7 @@ package shared_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -39,26 +40,40 @@ func newClientAt(t *testing.T, server *zktest.Server, chroot string) (*framework
 	client, err := framework.NewClient("zktest:2181"+chroot,
 		framework.WithDialer(link.DialContext), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		link.Heal()
 		_ = client.Close()
 	})
-	if err := client.BlockUntilConnected(t.Context()); err != nil {
+	must(t, client.BlockUntilConnected(t.Context()))
+	return client, link
+}
+
+// must ends the test if err is not nil.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return client, link
+}
+
+func wantErr(t *testing.T, err error, want ...error) {
+	t.Helper()
+	if len(want) == 0 && err != nil {
+		t.Errorf("got error %v, want none", err)
+	}
+	for _, w := range want {
+		if !errors.Is(err, w) {
+			t.Errorf("got error %v, want %v", err, w)
+		}
+	}
 }
 
 // start makes a count, follows it, and ends that at the end of the test.
 func start(t *testing.T, client *framework.Client, seed int32) *shared.SharedCount {
 	t.Helper()
 	count := shared.NewSharedCount(client, path, seed)
-	if err := count.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, count.Start(t.Context()))
 	t.Cleanup(func() { _ = count.Close() })
 	synctest.Wait()
 	return count
@@ -66,9 +81,7 @@ func start(t *testing.T, client *framework.Client, seed int32) *shared.SharedCou
 
 func set(t *testing.T, count *shared.SharedCount, value int32) {
 	t.Helper()
-	if err := count.SetCount(t.Context(), value); err != nil {
-		t.Fatal(err)
-	}
+	must(t, count.SetCount(t.Context(), value))
 	synctest.Wait()
 }
 
@@ -106,9 +119,7 @@ func (h *tidings) want(t *testing.T, want ...int32) {
 func expire(t *testing.T, server *zktest.Server, client *framework.Client) {
 	t.Helper()
 	session, err := client.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server.ExpireSession(session.ID())
 	<-session.Done()
 	if _, err := client.Session(t.Context()); err != nil {

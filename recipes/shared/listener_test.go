@@ -33,9 +33,7 @@ func TestAListenerThatBlocksHoldsUpNeitherTheCountNorOtherListeners(t *testing.T
 		synctest.Wait()
 		select {
 		case err := <-closed:
-			if err != nil {
-				t.Error(err)
-			}
+			wantErr(t, err)
 		default:
 			t.Error("got Close waiting for a listener, want it returned")
 		}
@@ -55,9 +53,7 @@ func TestAListenerMayCloseTheCount(t *testing.T) {
 			_ = count.Close()
 			close(ended)
 		})
-		if err := count.SetCount(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, count.SetCount(t.Context(), 1))
 		select {
 		case <-ended:
 		case <-time.After(time.Hour):
@@ -72,9 +68,7 @@ func TestAListenerThatPanicsIsLoggedAndHearsTheNextValue(t *testing.T) {
 		var log bytes.Buffer
 		client, err := framework.NewClient("zktest:2181", framework.WithDialer(server.DialContext),
 			framework.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = client.Close() })
 		count := start(t, client, 0)
 		var heard tidings
@@ -99,9 +93,7 @@ func TestAListenerHearsNoValueTwiceInARow(t *testing.T) {
 		goOn := make(chan struct{})
 		var heard, early tidings
 		count.OnChange(early.hear) // before Start, which finds 7
-		if err := count.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, count.Start(t.Context()))
 		count.OnChange(func(n int32) { heard.hear(n); <-goOn })
 		link.Reset()
 		time.Sleep(time.Second) // the node is read again

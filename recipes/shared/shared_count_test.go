@@ -49,15 +49,11 @@ func TestBeforeStartThereIsTheSeedAndNothingElse(t *testing.T) {
 		if count.Count() != 3 {
 			t.Errorf("count is %d", count.Count())
 		}
-		if err := count.SetCount(t.Context(), 4); !errors.Is(err, shared.ErrNotStarted) {
-			t.Errorf("SetCount: %v", err)
-		}
+		wantErr(t, count.SetCount(t.Context(), 4), shared.ErrNotStarted)
 		if _, err := count.TrySetCount(t.Context(), count.VersionedValue(), 4); !errors.Is(err, shared.ErrNotStarted) {
 			t.Errorf("TrySetCount: %v", err)
 		}
-		if err := count.Close(); !errors.Is(err, shared.ErrNotStarted) {
-			t.Errorf("Close: %v", err)
-		}
+		wantErr(t, count.Close(), shared.ErrNotStarted)
 		if server.Exists(path) {
 			t.Error("got a node, want none")
 		}
@@ -85,12 +81,8 @@ func TestStartedOnce(t *testing.T) {
 		if started != 1 {
 			t.Errorf("started %d times", started)
 		}
-		if err := count.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := count.Start(t.Context()); !errors.Is(err, shared.ErrStarted) {
-			t.Errorf("Start after Close: %v", err)
-		}
+		wantErr(t, count.Close())
+		wantErr(t, count.Start(t.Context()), shared.ErrStarted)
 	})
 }
 
@@ -98,24 +90,16 @@ func TestStartThatFailedCanBeTriedAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		count := shared.NewSharedCount(client, path, 3)
-		if err := count.Start(cancelled(t)); !errors.Is(err, context.Canceled) {
-			t.Errorf("Start: %v", err)
-		}
-		if err := count.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := count.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, count.Start(cancelled(t)), context.Canceled)
+		must(t, count.Start(t.Context()))
+		wantErr(t, count.Close())
 	})
 }
 
 func TestMisuseIsReportedByStart(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
-		if err := shared.NewSharedCount(client, "limits", 1).Start(t.Context()); !errors.Is(err, framework.ErrInvalidPath) {
-			t.Errorf("a relative path: %v", err)
-		}
+		wantErr(t, shared.NewSharedCount(client, "limits", 1).Start(t.Context()), framework.ErrInvalidPath)
 		if err := shared.NewSharedCount(nil, path, 1).Start(t.Context()); err == nil {
 			t.Error("got no error without a client, want one")
 		}
@@ -128,9 +112,7 @@ func TestForeignNodeIsNoCount(t *testing.T) {
 		if _, _, err := client.Create(t.Context(), path, []byte("12"), framework.CreatingParentsIfNeeded()); err != nil {
 			t.Fatal(err)
 		}
-		if err := shared.NewSharedCount(client, path, 1).Start(t.Context()); !errors.Is(err, shared.ErrNotACount) {
-			t.Errorf("Start: %v", err)
-		}
+		wantErr(t, shared.NewSharedCount(client, path, 1).Start(t.Context()), shared.ErrNotACount)
 		if data, _ := server.Data(path); string(data) != "12" {
 			t.Errorf("it was overwritten: %q", data)
 		}
@@ -142,9 +124,7 @@ func TestSetterSeesItsOwnValueAtOnce(t *testing.T) {
 		client, link := newClient(t, server)
 		count := start(t, client, 1)
 		link.SetLatency(time.Second)
-		if err := count.SetCount(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
+		must(t, count.SetCount(t.Context(), 2))
 		if got := count.VersionedValue(); got.Value != 2 || got.Version != 1 {
 			t.Errorf("%+v", got)
 		}
@@ -178,12 +158,8 @@ func TestTrySetCountRefusesTheValueOfANodeThatWasMadeAnew(t *testing.T) {
 		client, _ := newClient(t, server)
 		count := start(t, client, 1)
 		old := count.VersionedValue()
-		if err := server.Delete(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Create(path, bytesOf(1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path))
+		must(t, server.Create(path, bytesOf(1)))
 		synctest.Wait()
 		if now := count.VersionedValue(); now.Version != old.Version || now.Value != old.Value || now.Zxid <= old.Zxid {
 			t.Fatalf("it knows %+v, and knew %+v", now, old)
@@ -304,22 +280,16 @@ func TestCloseEndsTheFollowingAndLeavesTheNode(t *testing.T) {
 		var heard tidings
 		count.OnChange(heard.hear)
 		for range 2 {
-			if err := count.Close(); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, count.Close())
 		}
-		if err := count.SetCount(t.Context(), 5); !errors.Is(err, shared.ErrNotStarted) {
-			t.Errorf("SetCount after Close: %v", err)
-		}
+		wantErr(t, count.SetCount(t.Context(), 5), shared.ErrNotStarted)
 		set(t, other, 2)
 		wantCount(t, count, 1)
 		heard.want(t)
 		if !server.Exists(path) {
 			t.Error("got no node, want it kept")
 		}
-		if err := other.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, other.Close())
 		synctest.Wait()
 		if n := server.WatchCount(); n != 0 {
 			t.Errorf("%d watches are left", n)
@@ -331,13 +301,9 @@ func TestRefusalsOfTheServerAreReturnedAsTheyAre(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
 		count := start(t, client, 1)
-		if err := server.Delete(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path))
 		synctest.Wait()
-		if err := count.SetCount(t.Context(), 2); !errors.Is(err, zk.ErrNoNode) {
-			t.Errorf("SetCount: %v", err)
-		}
+		wantErr(t, count.SetCount(t.Context(), 2), zk.ErrNoNode)
 		if _, err := count.TrySetCount(t.Context(), count.VersionedValue(), 2); !errors.Is(err, zk.ErrNoNode) {
 			t.Errorf("TrySetCount: %v", err)
 		}
@@ -363,9 +329,7 @@ func TestUnfollowedIsClosedWhileThereIsAnError(t *testing.T) {
 			}
 		}
 		want("before Start", count.Unfollowed(), true)
-		if err := count.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, count.Start(t.Context()))
 		first := count.Unfollowed()
 		want("started", first, false)
 		expire(t, server, client)
@@ -389,9 +353,7 @@ func TestUnfollowedIsClosedWhileThereIsAnError(t *testing.T) {
 		}
 		second := count.Unfollowed()
 		for range 2 {
-			if err := count.Close(); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, count.Close())
 			want("closed", second, true)
 		}
 		want("closed, asked again", count.Unfollowed(), true)
@@ -410,8 +372,6 @@ func TestUnfollowedIsClosedByTheEndOfTheClient(t *testing.T) {
 		default:
 			t.Error("got an open channel, want it closed")
 		}
-		if err := count.Err(); !errors.Is(err, framework.ErrClosed) {
-			t.Errorf("Err: got %v, want ErrClosed", err)
-		}
+		wantErr(t, count.Err(), framework.ErrClosed)
 	})
 }

@@ -23,9 +23,7 @@ func TestACountSaysWhatItIs(t *testing.T) {
 func TestErrorsOfACountAreOneLineAndNameIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
-		if err := server.Create("/foreign", []byte("12")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/foreign", []byte("12")))
 		for want, count := range map[string]*shared.SharedCount{
 			`shared: count at "limits": framework: invalid path "limits"`: shared.NewSharedCount(nil, "limits", 1),
 			`shared: count at "/limits": client is nil`:                   shared.NewSharedCount(nil, "/limits", 1),
