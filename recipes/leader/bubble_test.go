@@ -75,17 +75,13 @@ func newPeerAt(t *testing.T, server *zktest.Server, chroot string, opts ...frame
 		framework.WithConnectionTimeout(2 * time.Second), framework.WithRetryPolicy(retry.NTimes(retries, retryPause)),
 		framework.WithTrace(framework.Trace{OrphanFound: events.OrphanFound(name)}),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	events.Attach(client, name)
 	t.Cleanup(func() {
 		p.link.Heal()
 		_ = client.Close()
 	})
-	if err := client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.BlockUntilConnected(t.Context()))
 	p.Client = client
 	return p
 }
@@ -97,9 +93,7 @@ func (p *peer) selector(opts ...leader.Option) *leader.LeaderSelector {
 func (p *peer) sessionID(t *testing.T) int64 {
 	t.Helper()
 	s, err := p.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s.ID()
 }
 
@@ -107,9 +101,7 @@ func (p *peer) sessionID(t *testing.T) int64 {
 func lead(t *testing.T, s *leader.LeaderSelector) *locks.Lease {
 	t.Helper()
 	term, err := s.Campaign(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = term.Release() })
 	return term
 }
@@ -138,8 +130,19 @@ func untilDone(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
+// must ends the test if err is not nil.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func wantErr(t *testing.T, got error, want ...error) {
 	t.Helper()
+	if len(want) == 0 && got != nil {
+		t.Errorf("got error %v, want none", got)
+	}
 	for _, w := range want {
 		if !errors.Is(got, w) {
 			t.Errorf("got error %v, want %v", got, w)

@@ -23,9 +23,7 @@ func TestCandidateWithoutPermissionFails(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		for _, dir := range []string{"/leaders", path} {
-			if err := server.Create(dir, nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Create(dir, nil))
 		}
 		if _, err := p.SetACL(t.Context(), path, zk.WorldACL(zk.PermRead|zk.PermAdmin), -1); err != nil {
 			t.Fatal(err)
@@ -121,9 +119,7 @@ func TestServerThatIsReplacedByAnEmptyOneHasOneLeader(t *testing.T) {
 		var all []*leader.LeaderLatch
 		for range 2 {
 			client, err := framework.NewClient("zktest:2181", framework.WithDialer(dial), framework.WithSessionTimeout(sessionTimeout))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { _ = client.Close() })
 			all = append(all, start(t, leader.NewLeaderLatch(client, path)))
 		}

@@ -187,9 +187,7 @@ func TestStartWaitsForAServer(t *testing.T) {
 		server.RefuseConnections(true)
 		link := server.NewLink()
 		client, err := framework.NewClient("zktest:2181", framework.WithDialer(link.DialContext), framework.WithConnectionTimeout(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = client.Close() })
 		l := leader.NewLeaderLatch(client, path)
 		changes := 0

@@ -72,17 +72,13 @@ func TestEveryScenarioOfCuratorHasItsTest(t *testing.T) {
 	var source []byte
 	for _, pattern := range []string{"*_test.go", "leadertest/*.go"} {
 		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, file := range files {
 			if file == "curator_table_test.go" {
 				continue
 			}
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			source = append(source, text...)
 		}
 	}

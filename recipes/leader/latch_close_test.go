@@ -13,9 +13,7 @@ func TestCloseAfterATermThatTheProgramReleasedReturnsNoError(t *testing.T) {
 		first, second := start(t, newPeer(t, server).latch()), start(t, newPeer(t, server).latch())
 		wantErr(t, awaitTerm(t, first).Release(), nil)
 		awaitTerm(t, second) // the first waits behind it
-		if err := first.Close(); err != nil {
-			t.Errorf("got %v, want nil", err)
-		}
+		wantErr(t, first.Close())
 	})
 }
 
@@ -29,8 +27,6 @@ func TestCloseThatFailedReturnsNilWhenItIsRepeated(t *testing.T) {
 		if err := l.Close(); !errors.As(err, &unconfirmed) {
 			t.Errorf("got %v of a server that is silent, want a *locks.ReleaseError", err)
 		}
-		if err := l.Close(); err != nil {
-			t.Errorf("got %v when it is repeated, want nil", err)
-		}
+		wantErr(t, l.Close())
 	})
 }

@@ -24,9 +24,7 @@ func start(t *testing.T, l *leader.LeaderLatch) *leader.LeaderLatch {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	if err := l.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Start(ctx))
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -37,9 +35,7 @@ func awaitTerm(t *testing.T, l *leader.LeaderLatch) *locks.Lease {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	term, err := l.Await(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return term
 }
 
@@ -80,9 +76,7 @@ func TestOnlyLatchesCountForALatch(t *testing.T) {
 		p := newPeer(t, server)
 		term := lead(t, p.selector())
 		for _, name := range []string{"0", "x-lock-0000000000", "x__lock__0000000000", "knatch-0000000000", "leases"} {
-			if err := server.Create(path+"/"+name, nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Create(path+"/"+name, nil))
 		}
 		l := start(t, newPeer(t, server).latch())
 		awaitTerm(t, l)

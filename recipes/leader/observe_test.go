@@ -71,9 +71,7 @@ func TestObserveYieldsEachLeader(t *testing.T) {
 		w.want(t, "second") // another term
 		wantErr(t, third.Release(), nil)
 		w.want(t, "")
-		if err := server.Delete(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path))
 		synctest.Wait()
 		lead(t, newPeer(t, server).selector(leader.WithID("third")))
 		w.want(t, "third")

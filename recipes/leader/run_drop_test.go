@@ -42,9 +42,7 @@ func TestTermsAreNotReportedAsDropped(t *testing.T) {
 	var errors errorLog
 	client, err := framework.NewClient("zk:2181", framework.WithDialer(server.DialContext),
 		framework.WithLogger(slog.New(slog.NewTextHandler(&errors, &slog.HandlerOptions{Level: slog.LevelError}))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
 	// collected waits until a lease that is dropped now is reported: those that were dropped before are by then, too.
 	collected := func(path string) {
@@ -57,20 +55,14 @@ func TestTermsAreNotReportedAsDropped(t *testing.T) {
 		await.Until(t, time.Minute, "the report of "+path, func() bool { runtime.GC(); return errors.has("path=" + path) })
 	}
 	selector := leader.NewLeaderSelector(client, "/term")
-	if err := selector.RunOnce(t.Context(), func(context.Context) error { collected("/in/the/term"); return nil }); err != nil {
-		t.Error(err)
-	}
+	wantErr(t, selector.RunOnce(t.Context(), func(context.Context) error { collected("/in/the/term"); return nil }))
 	latch := leader.NewLeaderLatch(client, "/latch")
-	if err := latch.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, latch.Start(t.Context()))
 	if _, err := latch.Await(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	collected("/in/the/latch")
-	if err := latch.Close(); err != nil {
-		t.Error(err)
-	}
+	wantErr(t, latch.Close())
 	for _, path := range []string{"/behind/1", "/behind/2"} {
 		collected(path)
 	}

@@ -26,9 +26,7 @@ func TestALostTermIsExplained(t *testing.T) {
 			wantErr(t, latch.Start(t.Context()))
 			t.Cleanup(func() { _ = latch.Close() })
 			term, err := latch.Await(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			cut()
 			<-term.Done()
 			return term.Err()

@@ -37,9 +37,7 @@ func TestALeaderKnowsTheEndOfItsTermAtTheFirstLook(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
 				p := newPeer(t, server)
 				s, err := p.Session(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if _, err := s.Bind(func(error) { time.Sleep(time.Second) }, nil); err != nil {
 					t.Fatal(err)
 				}
@@ -78,9 +76,7 @@ func TestALatchKnowsTheEndOfItsTermAtTheFirstLook(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
 				p := newPeer(t, server)
 				s, err := p.Session(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if _, err := s.Bind(func(error) { time.Sleep(time.Second) }, nil); err != nil {
 					t.Fatal(err)
 				}

@@ -97,9 +97,7 @@ func TestRunWaitsForItsFunctionBeforeItResigns(t *testing.T) {
 				<-ctx.Done()
 				time.Sleep(time.Second) // tidies up
 				wantNodes(t, server, 1)
-				if err := leader.LeaseFromContext(ctx).Err(); err != nil {
-					t.Errorf("the term has ended before: %v", err)
-				}
+				wantErr(t, leader.LeaseFromContext(ctx).Err())
 				return errLead
 			})
 		})
@@ -163,9 +161,7 @@ func TestRunLeadsAgainAfterEachLoss(t *testing.T) {
 		"session expired": func(t *testing.T, server *zktest.Server, p *peer) { expire(server, p.sessionID(t)) },
 		"node removed": func(t *testing.T, server *zktest.Server, _ *peer) {
 			time.Sleep(time.Second)
-			if err := server.Delete(path + "/" + server.Children(path)[0]); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, server.Delete(path+"/"+server.Children(path)[0]))
 		},
 		"long outage": func(_ *testing.T, _ *zktest.Server, p *peer) {
 			p.link.Cut()
@@ -311,9 +307,7 @@ func TestPanicOfALeaderResigns(t *testing.T) {
 func TestCheckOfATermRefusesALateWrite(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
-		if err := server.Create("/journal", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/journal", nil))
 		if leader.LeaseFromContext(t.Context()) != nil {
 			t.Error("got a term of a selector that does not lead, want none")
 		}

@@ -27,9 +27,7 @@ func TestParticipantsLeadInTheOrderInWhichTheyCame(t *testing.T) {
 			terms[i] = make(chan *locks.Lease, 1)
 			go func() {
 				term, err := s.Campaign(t.Context())
-				if err != nil {
-					t.Error(err)
-				}
+				wantErr(t, err)
 				terms[i] <- term
 			}()
 			synctest.Wait()
@@ -62,9 +60,7 @@ func TestParticipantsLeadInTheOrderInWhichTheyCame(t *testing.T) {
 					t.Error("got two terms that overlap, want one leader at a time")
 				}
 			}
-			if err := term.Release(); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, term.Release())
 		}
 	})
 }
@@ -76,21 +72,15 @@ func TestSelectorAndMutexAtOnePathExcludeEachOther(t *testing.T) {
 		term := lead(t, p.selector())
 		_, err := mutex.TryAcquire(t.Context())
 		wantErr(t, err, locks.ErrNotAcquired)
-		if err := term.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, term.Release())
 		lease, err := mutex.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		elected := begin(t, func() error { return p.selector().RunOnce(t.Context(), nothing) })
 		time.Sleep(time.Minute)
 		if lease.Err() != nil || len(server.Children(path)) != 2 {
 			t.Errorf("the selector does not wait: %v, %v", lease.Err(), server.Children(path))
 		}
-		if err := lease.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, lease.Release())
 		wantErr(t, elected(), nil)
 	})
 }
@@ -105,9 +95,7 @@ func TestWithoutAnIDTheNodeHasTheDefaultData(t *testing.T) {
 			if string(data) != want {
 				t.Errorf("id %q: got data %q, want %q", id, data, want)
 			}
-			if err := term.Release(); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, term.Release())
 		}
 	})
 }
@@ -118,9 +106,7 @@ func TestNobodyLeadsAtAPathWithoutParticipants(t *testing.T) {
 		for _, made := range []bool{false, true} {
 			if made {
 				for _, dir := range []string{"/leaders", path, path + "/0", path + "/block-0000000001", path + "/latch-0000000001"} {
-					if err := server.Create(dir, nil); err != nil {
-						t.Fatal(err)
-					}
+					must(t, server.Create(dir, nil))
 				}
 			}
 			_, err := s.Leader(t.Context())
@@ -145,13 +131,9 @@ func TestHasLeadershipFollowsTheSelectorsOwnTerms(t *testing.T) {
 		}
 		want("before", false)
 		outer, err := s.Campaign(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		inner, err := s.Campaign(outer.Context(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want("within", true)
 		if sibling.HasLeadership() {
 			t.Error("got another selector of the same client leading, want one")
@@ -178,9 +160,7 @@ func TestHasLeadershipOutlastsTheContextOfItsCampaign(t *testing.T) {
 		s := newPeer(t, server).selector()
 		ctx, cancel := context.WithCancel(t.Context())
 		term, err := s.Campaign(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cancel()
 		synctest.Wait()
 		if !s.HasLeadership() || term.Err() != nil {

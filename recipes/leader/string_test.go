@@ -20,9 +20,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		lead(t, selector)
 		awaitTerm(t, latch)
 		first, err := latch.Leader(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		synctest.Wait() // no goroutine of the client writes while fields are read
 		printtest.WantNoCredentials(t, ".", map[string]any{"LeaderSelector": selector, "LeaderLatch": latch, "Participant": first, "Option": leader.WithID("a")})
 		const want = `leader selector "/leaders/b" (id "a", leads: true) leader latch "/leaders/a" (id "a", leads: true)`
