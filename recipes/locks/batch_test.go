@@ -48,9 +48,7 @@ func TestContenderForSeveralLeasesKeepsItsPlaceWhenTheLimitRises(t *testing.T) {
 		if got := server.Counts()[zktest.OpCreate2] - before; got != 1 {
 			t.Errorf("got %d nodes made after the first raise, want 1", got)
 		}
-		if err := locks.ReleaseAll(both.leases...); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, locks.ReleaseAll(both.leases...))
 		wantEmpty(t, server)
 	})
 }

@@ -61,6 +61,14 @@ func observe(t *testing.T, server *zktest.Server) {
 	}
 }
 
+// must ends the test if err is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A peer is a client with a network path of its own. It observes its steps.
 type peer struct {
 	*framework.Client
@@ -110,16 +118,12 @@ func newPeerAt(t *testing.T, server *zktest.Server, chroot string, opts ...frame
 		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),
 		framework.WithTrace(framework.Trace{OrphanFound: events.OrphanFound("client")}),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		p.link.Heal()
 		_ = client.Close()
 	})
-	if err := client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.BlockUntilConnected(t.Context()))
 	p.Client = client
 	peers = append(peers, client)
 	p.journal = events.Of(fmt.Sprintf("client %d", len(peers)))
@@ -146,18 +150,14 @@ func acquire(t *testing.T, lock locks.Lock) *locks.Lease {
 func acquireIn(ctx context.Context, t *testing.T, lock locks.Lock) *locks.Lease {
 	t.Helper()
 	lease, err := lock.Acquire(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = lease.Release() })
 	return lease
 }
 
 func release(t *testing.T, lease *locks.Lease) {
 	t.Helper()
-	if err := lease.Release(); err != nil {
-		t.Error(err)
-	}
+	wantErr(t, lease.Release())
 }
 
 // readsAgain is how often a watched node is read again in so long a wait: after a session timeout, two, four and so on,

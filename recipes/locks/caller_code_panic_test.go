@@ -89,9 +89,7 @@ func TestAnAcquireWhoseACLProviderPanicsLeavesNothing(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				lease, err := lock(p, path).Acquire(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				release(t, lease)
 			})
 		})

@@ -82,9 +82,7 @@ func blockCaller(
 		return nil
 	}))
 	session, err := p.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	held := acquire(t, locks.NewInterProcessMutex(p.Client, "/held"))
 	slow.use = func() {
 		_, _ = p.Exists(t.Context(), "/")

@@ -47,9 +47,7 @@ func newLoneWorker(t *testing.T) *loneWorker {
 	server := zktest.NewServer()
 	t.Cleanup(func() { _ = server.Close() })
 	for _, dir := range []string{"/lock", "/raw"} {
-		if err := server.Create(dir, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create(dir, nil))
 	}
 	w := &loneWorker{}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -57,9 +55,7 @@ func newLoneWorker(t *testing.T) *loneWorker {
 		return countedConn{conn, &w.reads, &w.writes}, err
 	}
 	client, err := framework.NewClient("zktest:2181", framework.WithDialer(dial), framework.WithSessionTimeout(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	w.Client, w.mutex = client, locks.NewInterProcessMutex(client, "/lock")
 	for range 20 { // until it skips the listing
@@ -76,9 +72,7 @@ func (w *loneWorker) raw(t *testing.T) {
 	if err == nil {
 		err = w.Delete(t.Context(), node, -1)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func TestACycleOfALoneWorkerIsTwoWritesAndTwoReads(t *testing.T) {

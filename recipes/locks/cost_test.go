@@ -23,9 +23,7 @@ const (
 func warm(t *testing.T, server *zktest.Server) *peer {
 	t.Helper()
 	for _, dir := range []string{"/locks", path} { // by hand: a container would go again
-		if err := server.Create(dir, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create(dir, nil))
 	}
 	p := newPeer(t, server)
 	p.cable.SetLatency(oneWay)

@@ -177,9 +177,7 @@ func newPatient(t *testing.T, seed int, opts []framework.Option) *patient {
 	client, err := framework.NewClient(strings.Join(p.ensemble.Addrs(), ","), append([]framework.Option{
 		framework.WithDialer(p.dial), framework.WithSessionTimeout(p.timeout),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	p.client = client
 	if p.lease, err = locks.NewInterProcessMutex(client, path).Acquire(t.Context()); err != nil {
@@ -211,14 +209,10 @@ func TestANodeThatWentWithItsSessionIsExplainedByTheSession(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		p := newPatient(t, 3, nil)
 		s, err := p.client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := p.diagnose(func(p *patient) {
 			p.link.SetLatency(5 * time.Millisecond)
-			if err := p.ensemble.Leader().Delete(path + "/" + p.lease.NodeName()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.ensemble.Leader().Delete(path+"/"+p.lease.NodeName()))
 			<-p.lease.Done() // before anything that the client asks for then has arrived
 			p.ensemble.Leader().ExpireSession(s.ID())
 		})
@@ -233,14 +227,10 @@ func TestTheExplanationOfARemovedNodeDoesNotChangeWithItsSession(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		p := newPatient(t, 3, nil)
 		s, err := p.client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		const want = "the node was removed, by another session or by hand"
 		got := p.diagnose(func(p *patient) {
-			if err := p.ensemble.Leader().Delete(path + "/" + p.lease.NodeName()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.ensemble.Leader().Delete(path+"/"+p.lease.NodeName()))
 		})
 		if got.Kind != session.LossNodeRemoved || got.Sentence != want {
 			t.Errorf("got %v: %s, want %s", got.Kind, got, want)
@@ -283,14 +273,10 @@ func TestTheLossOfARemovedNodeIsReportedWhenItIsKnownWhy(t *testing.T) {
 					reports = append(reports, l)
 				}})))
 				s, err := p.Session(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				time.Sleep(sessionTimeout + time.Second)
 				p.cable.SetLatency(50 * time.Millisecond)
-				if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Delete(path+"/"+lease.NodeName()))
 				<-lease.Done()
 				synctest.Wait()
 				if lost := reported(); len(lost) != 0 {

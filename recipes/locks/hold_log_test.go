@@ -20,9 +20,7 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 		cause  string
 	}{
 		"whose node is deleted": {wrap: plain, reason: `"node removed by hand"`, cause: "the node was removed, by another session or by hand", lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
-			if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, server.Delete(path+"/"+lease.NodeName()))
 		}},
 		"whose client is cut off": {wrap: plain, reason: `"session not renewed in time"`, cause: "zktest:2181 stopped answering 4.9s before", lose: func(_ *testing.T, server *zktest.Server, _ *peer, _ *locks.Lease) {
 			server.Freeze()
@@ -35,9 +33,7 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 		"over a retained node": {
 			wrap:   func(lock locks.Lock) locks.Lock { return retaining(lock) },
 			reason: `"node removed by hand"`, cause: "the node was removed, by another session or by hand", lose: func(t *testing.T, server *zktest.Server, _ *peer, lease *locks.Lease) {
-				if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, server.Delete(path+"/"+lease.NodeName()))
 			},
 		},
 	} {
@@ -46,9 +42,7 @@ func TestALostHoldIsLoggedOnceAtWarnWithItsReason(t *testing.T) {
 				var book logBook
 				p := newPeer(t, server, book.option())
 				s, err := p.Session(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				lock := c.wrap(p.mutex())
 				lease := acquire(t, lock)
 				_ = acquireIn(inside(t, lease), t, lock) // another lease of the same hold
@@ -86,9 +80,7 @@ func TestTheLossOfAnIdleRetainedNodeIsNotLogged(t *testing.T) {
 		if got := server.Children(path); len(got) != 1 {
 			t.Fatalf("got nodes %q, want one retained", got)
 		}
-		if err := server.Delete(path + "/" + node); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+node))
 		time.Sleep(time.Second)
 		if got := book.waits(slog.LevelWarn); len(got) != 0 {
 			t.Errorf("got %q, want nothing", got)

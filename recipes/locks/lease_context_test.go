@@ -24,9 +24,7 @@ func overdue(t *testing.T, server *zktest.Server, f func(p *peer, lease *locks.L
 	t.Helper()
 	p := newPeer(t, server)
 	s, err := p.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := s.Bind(func(error) { time.Sleep(time.Second) }, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -171,9 +169,7 @@ func TestErrOfANestedLeasesContextComparesTheTimeOfTheOuterLease(t *testing.T) {
 			t.Errorf("cause of the inner lease's context: got %v, want %v", got, locks.ErrLeaseLost)
 		}
 		isClosed(t, "the outer lease's context", outerCtx.Done())
-		if err := errors.Join(inner.Err(), apart.Err()); err != nil {
-			t.Errorf("the inner lease, and its context without the outer one's end: got %v, want nil", err)
-		}
+		wantErr(t, errors.Join(inner.Err(), apart.Err()))
 	})
 }
 
@@ -219,9 +215,7 @@ func TestNoChildGoesOnAfterErrOfALeasesContext(t *testing.T) {
 		if going > 0 {
 			t.Errorf("after Err of the lease's context: got %d of %d children going on, want none", going, len(children))
 		}
-		if err := <-released; err != nil {
-			t.Error(err)
-		}
+		wantErr(t, <-released)
 	})
 }
 
@@ -242,9 +236,7 @@ func TestNoContextGoesOnAfterErrOfItsLease(t *testing.T) {
 		if got := context.Cause(all[len(all)-1]); !errors.Is(got, locks.ErrReleased) {
 			t.Errorf("cause of the last of %d contexts of a lease that is over: got %v, want %v", len(all), got, locks.ErrReleased)
 		}
-		if err := <-released; err != nil {
-			t.Error(err)
-		}
+		wantErr(t, <-released)
 	})
 }
 

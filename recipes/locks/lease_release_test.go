@@ -16,14 +16,10 @@ func TestAHoldIsMeasuredUntilItsLeaseEndsNotUntilItsNodeIsGone(t *testing.T) {
 		lease, err := locks.NewInterProcessMutex(p.Client, "/lock", locks.WithTrace(locks.Trace{
 			Released: func(r locks.Released) { released <- r },
 		})).Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p.cable.SetLatency(100 * time.Millisecond)
 		time.Sleep(time.Second)
-		if err := lease.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, lease.Release())
 		if got := <-released; got.Held != time.Second {
 			t.Errorf("got a hold of %v, want %v", got.Held, time.Second)
 		}

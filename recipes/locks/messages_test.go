@@ -56,12 +56,8 @@ func TestALostErrorNamesTheNodeAndTheSession(t *testing.T) {
 		p := newPeer(t, server)
 		lease := acquire(t, p.mutex())
 		s, err := p.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, server.Delete(path+"/"+lease.NodeName()))
 		<-lease.Done()
 		want := fmt.Sprintf("locks: lease on %q lost: node removed by hand (node %s, session %#x)", path, lease.NodeName(), s.ID())
 		if got := fmt.Sprint(lease.Err()); got != want {

@@ -136,9 +136,7 @@ func TestTryOfAMultiLockTakesAllOrNothing(t *testing.T) {
 		wantNodes(t, server, "/a", "", 0)
 		release(t, held)
 		lease, err := multiMutex(p, "/a", "/b").TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		release(t, lease)
 	})
 }
@@ -353,9 +351,7 @@ func TestClosedClientEndsTheWaitForAMultiLock(t *testing.T) {
 		acquire(t, locks.NewInterProcessMutex(other.Client, "/b"))
 		waiter := begin(t.Context(), t, multiMutex(p, "/a", "/b"))
 		settle()
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, p.Close())
 		wantErr(t, (<-waiter).err, framework.ErrClosed)
 		wantNodes(t, server, "/a", "", 0)
 	})

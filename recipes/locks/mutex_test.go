@@ -102,9 +102,7 @@ func TestLeaseContextsEndWithTheFirstOfTheirReasons(t *testing.T) {
 		if <-child.Done(); !errors.Is(context.Cause(child), stop) {
 			t.Errorf("the parent's end: %v", context.Cause(child))
 		}
-		if err := lease.Err(); err != nil {
-			t.Errorf("the lease ended with its context: %v", err)
-		}
+		wantErr(t, lease.Err())
 		ctx := lease.Context(t.Context())
 		release(t, lease)
 		if <-ctx.Done(); !errors.Is(context.Cause(ctx), locks.ErrReleased) {
@@ -145,17 +143,11 @@ func TestASecondReleaseHarmsNobody(t *testing.T) {
 		outer := acquire(t, p.mutex())
 		inner := acquireIn(outer.Context(t.Context()), t, p.mutex())
 		release(t, inner)
-		if err := inner.Release(); !errors.Is(err, locks.ErrReleased) {
-			t.Errorf("got %v", err)
-		}
-		if err := outer.Err(); err != nil {
-			t.Errorf("the outer lease: %v", err)
-		}
+		wantErr(t, inner.Release(), locks.ErrReleased)
+		wantErr(t, outer.Err())
 		release(t, outer)
 		next := acquire(t, p.mutex())
-		if err := outer.Release(); !errors.Is(err, locks.ErrReleased) {
-			t.Errorf("got %v", err)
-		}
+		wantErr(t, outer.Release(), locks.ErrReleased)
 		if err := next.Err(); err != nil || len(server.Children(path)) != 1 {
 			t.Errorf("the next lease: %v", err)
 		}
@@ -322,9 +314,7 @@ func refused(t *testing.T, what string, mutex *locks.InterProcessMutex, want err
 
 func TestAServerThatRefusesIsNamed(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(server.Create("/locks", nil), server.Create(path, nil)))
 		owner := newPeer(t, server, framework.WithAuthorization("digest", []byte("a:b")))
 		if _, err := owner.SetACL(t.Context(), path, zk.DigestACL(zk.PermAll, "a", "b"), -1); err != nil {
 			t.Fatal(err)

@@ -46,20 +46,14 @@ func TestParticipantsSayWhoHolds(t *testing.T) {
 // The session ends in the middle of a long queue.
 func TestParticipantsAreReadInTheNextSessionWhenOneIsLost(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(server.Create("/locks", nil), server.Create(path, nil)))
 		const count = 100
 		for i := range count {
-			if err := server.Create(fmt.Sprintf("%s/lock-%010d", path, i), fmt.Append(nil, i)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Create(fmt.Sprintf("%s/lock-%010d", path, i), fmt.Append(nil, i)))
 		}
 		p := newPeer(t, server)
 		s, err := p.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p.cable.SetLatency(time.Millisecond) // answers take time, so the session ends before the last one is read
 		var read atomic.Int32
 		defer server.Observe(func(r zktest.Request) {

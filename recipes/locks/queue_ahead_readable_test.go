@@ -113,9 +113,7 @@ func TestDirectoryWithSeveralACLsCostsAClientAnEighthOfASessionTimeout(t *testin
 				t.Errorf("the next hand-over took %v, want no time", took)
 			}
 			s, err := p.Session(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			expire(server, s.ID())
 			time.Sleep(time.Second)
 		}

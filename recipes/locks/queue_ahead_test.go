@@ -3,7 +3,6 @@ package locks_test
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -158,16 +157,12 @@ func stranded(t *testing.T, server *zktest.Server, n int) (nodes []string) {
 	t.Helper()
 	for _, dir := range []string{"/locks", path} {
 		if !server.Exists(dir) {
-			if err := server.Create(dir, nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Create(dir, nil))
 		}
 	}
 	for i := range n {
 		nodes = append(nodes, fmt.Sprintf("%s/_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-lock-%010d", path, i))
-		if err := server.Create(nodes[i], nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create(nodes[i], nil))
 	}
 	return nodes
 }
@@ -182,9 +177,7 @@ func TestThreeAheadMayEndInAnyOrderWithoutAListing(t *testing.T) {
 			last := begin(t.Context(), t, p.mutex())
 			for _, i := range order {
 				isWaiting(t, last)
-				if err := server.Delete(nodes[i]); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Delete(nodes[i]))
 			}
 			synctest.Wait() // no pause stands before the admission
 			select {
@@ -213,9 +206,7 @@ func TestAWaitThatLastsReadsTheNodesThatItWaitsFor(t *testing.T) {
 				if len(nodes)-i <= 2 { // the next nearest, and the nearest
 					time.Sleep(sessionTimeout / 4)
 				}
-				if err := server.Delete(node); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Delete(node))
 				synctest.Wait() // remove would let time pass
 			}
 			release(t, soon(t, last).must(t))
@@ -242,9 +233,7 @@ func TestAHoldAfterAWaitReadsNothing(t *testing.T) {
 			t.Errorf("got %d reads, want none", got)
 		}
 		remove(t, server, path+"/"+lease.NodeName())
-		if err := lease.Err(); !errors.Is(err, locks.ErrLeaseLost) {
-			t.Errorf("after the removal of its node: got %v, want ErrLeaseLost", err)
-		}
+		wantErr(t, lease.Err(), locks.ErrLeaseLost)
 	})
 }
 
@@ -254,15 +243,11 @@ func TestWatchesThatDoNotFitIntoOneRequestAreSetBySeveral(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server, framework.WithMaxRequest(most))
 		dir := "/" + strings.Repeat("x", most/3)
-		if err := server.Create(dir, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create(dir, nil))
 		ahead := func(n int) (nodes []string) {
 			for i := range n {
 				node := fmt.Sprintf("%s/_c_6ba7b810-9dad-41d1-80b4-00c04fd430c8-lock-%010d", dir, i)
-				if err := server.Create(node, nil); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Create(node, nil))
 				nodes = append(nodes, node)
 			}
 			return nodes
@@ -323,9 +308,7 @@ func TestTheBytesOfAHandoverAreThoseOfItsEvents(t *testing.T) {
 			}
 			m.take()
 			for _, node := range nodes {
-				if err := server.Delete(node); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Delete(node))
 				synctest.Wait()
 			}
 			lease := soon(t, waiter).must(t)
@@ -357,9 +340,7 @@ func TestTwoQueuesThatOnlyAListingTellsApart(t *testing.T) {
 				deletions = append(deletions, 5)
 			}
 			for _, i := range deletions {
-				if err := server.Delete(nodes[i]); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Delete(nodes[i]))
 			}
 			stat, _ := server.Stat(path)
 			s, left = seen{stat.NumChildren, stat.Cversion}, server.Children(path)

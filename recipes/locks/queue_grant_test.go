@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,9 +22,7 @@ func lookBeforeTheEnd(t *testing.T, look func(*locks.Lease) error) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		s, err := p.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		goOn := make(chan struct{})
 		if _, err := s.Bind(func(error) { <-goOn }, nil); err != nil { // before that of the lease
 			t.Fatal(err)
@@ -39,9 +36,7 @@ func lookBeforeTheEnd(t *testing.T, look func(*locks.Lease) error) {
 			t.Error("got Done closed, the test needs a lease that has not heard of its end")
 		default:
 		}
-		if err := look(lease); !errors.Is(err, locks.ErrLeaseLost) {
-			t.Errorf("got %v after the session timeout, want a lost lease", err)
-		}
+		wantErr(t, look(lease), locks.ErrLeaseLost)
 		close(goOn)
 		<-lease.Done()
 	})
@@ -85,9 +80,7 @@ func TestAGrantThatIsLostOnItsWayIsNoLease(t *testing.T) {
 }
 
 func removeNode(t *testing.T, server *zktest.Server, _ *peer, s steps.Step) {
-	if err := server.Delete(s.Dir + "/" + s.Node); err != nil {
-		t.Error(err)
-	}
+	wantErr(t, server.Delete(s.Dir+"/"+s.Node))
 }
 
 func endSession(t *testing.T, server *zktest.Server, p *peer, s steps.Step) {
@@ -106,9 +99,7 @@ func TestAGrantThatEndsBeforeItIsWatchedLeavesNoWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		s, err := p.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var lost steps.Step
 		p.meanwhile(steps.Bound, func(bound steps.Step) {
 			lost = bound
@@ -138,9 +129,7 @@ func TestALossThatIsNoticedLateCountsFromItsDeadline(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		s, err := p.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := s.Bind(func(error) { time.Sleep(time.Minute) }, nil); err != nil { // before that of the lease
 			t.Fatal(err)
 		}

@@ -54,9 +54,7 @@ func TestNoTwoHoldALockAtTheEndOfItsCounter(t *testing.T) {
 								}
 								time.Sleep(2 * time.Millisecond)
 								inside.Add(-1)
-								if err := lease.Release(); err != nil {
-									t.Error(err)
-								}
+								wantErr(t, lease.Release())
 							}
 						})
 					}

@@ -31,9 +31,7 @@ func TestRule1NoLeaseIsGivenAfterTheSessionHasLapsed(t *testing.T) {
 			if now, until := time.Now(), lease.ValidUntil(); !now.Before(until) {
 				t.Errorf("answered after %v: a lease was given at %v that is valid until %v", delay, now, until)
 			}
-			if err := lease.Err(); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, lease.Err())
 			_ = lease.Release()
 		}
 	})
@@ -48,9 +46,7 @@ func TestRule1TheWaitersOwnNodeIsLookedAtFirst(t *testing.T) {
 		waiter := begin(t.Context(), t, p.mutex())
 		own := otherChild(server, held.NodeName())
 		p.cable.SetLatency(oneWay)
-		if err := errors.Join(server.Delete(path+"/"+own), server.Delete(path+"/"+held.NodeName())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(server.Delete(path+"/"+own), server.Delete(path+"/"+held.NodeName())))
 		lease := soon(t, waiter).must(t)
 		if lease.NodeName() == own || !server.Exists(path+"/"+lease.NodeName()) {
 			t.Errorf("it was let in on %s, which was removed", lease.NodeName())
@@ -76,9 +72,7 @@ func TestRule2AListingWithoutTheOwnNodeAdmitsNobody(t *testing.T) {
 		resume := server.HoldRequest(zktest.Match{Op: zktest.OpGetChildren2})
 		results := begin(t.Context(), t, p.mutex())
 		removed := otherChild(server, "")
-		if err := server.Delete(path + "/" + removed); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+removed))
 		resume()
 		lease := soon(t, results).must(t)
 		if lease.NodeName() == removed || !server.Exists(path+"/"+lease.NodeName()) {
@@ -97,9 +91,7 @@ func TestRule3AnEventAloneAdmitsNobody(t *testing.T) {
 		second := begin(t.Context(), t, newPeer(t, server).mutex())
 		middle := otherChild(server, held.NodeName())
 		third := begin(t.Context(), t, newPeer(t, server).mutex())
-		if err := server.Delete(path + "/" + middle); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+middle))
 		isWaiting(t, third)
 		isWaiting(t, second)
 		release(t, held)
@@ -115,9 +107,7 @@ func TestRule3AReaderLooksForEarlierWriters(t *testing.T) {
 		second := begin(t.Context(), t, locks.NewInterProcessReadWriteLock(newPeer(t, server).Client, path).WriteLock())
 		middle := otherChild(server, held.NodeName())
 		reader := begin(t.Context(), t, locks.NewInterProcessReadWriteLock(newPeer(t, server).Client, path).ReadLock())
-		if err := server.Delete(path + "/" + middle); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+middle))
 		isWaiting(t, reader)
 		release(t, held)
 		release(t, soon(t, reader).must(t))
@@ -131,9 +121,7 @@ func TestRule4AWaiterHearsOfTheRemovalOfItsOwnNode(t *testing.T) {
 		held := acquire(t, newPeer(t, server).mutex())
 		waiter := begin(t.Context(), t, newPeer(t, server).mutex())
 		own := otherChild(server, held.NodeName())
-		if err := server.Delete(path + "/" + own); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+own))
 		isWaiting(t, waiter)
 		if now := otherChild(server, held.NodeName()); now == "" || now == own {
 			t.Errorf("it does not queue again, there are %v", server.Children(path))
@@ -152,21 +140,13 @@ func TestRule4ARemovalAfterAChangeIsHeard(t *testing.T) {
 		time.Sleep(time.Second)
 		node := path + "/" + lease.NodeName()
 		for range 3 {
-			if err := server.SetData(node, []byte("changed")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.SetData(node, []byte("changed")))
 			synctest.Wait()
-			if err := lease.Err(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, lease.Err())
 		}
-		if err := server.Delete(node); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(node))
 		synctest.Wait()
-		if err := lease.Err(); !errors.Is(err, locks.ErrRemoved) {
-			t.Errorf("the lease says %v", err)
-		}
+		wantErr(t, lease.Err(), locks.ErrRemoved)
 	})
 }
 
@@ -175,9 +155,7 @@ func TestRule4ARemovalAfterAChangeIsHeard(t *testing.T) {
 func TestRule4ANodeThatMayNotBeReadIsWaitedForAllTheSame(t *testing.T) {
 	for _, version := range []string{"3.8.3", "3.9.5"} {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
-			if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(server.Create("/locks", nil), server.Create(path, nil)))
 			secret := framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "a", "b") })
 			held := acquire(t, newPeer(t, server, secret).mutex()) // not even its owner may read it
 			waiter := begin(t.Context(), t, newPeer(t, server).mutex())
@@ -216,17 +194,13 @@ func TestRule4AnACLThatChangesUnderAWaiterIsSeenAfterASessionTimeout(t *testing.
 func TestRule4AHolderThatMayNotReadItsNodeDoesNotHearOfItsRemoval(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		secret := framework.WithACLProvider(func(string) []zk.ACL { return zk.DigestACL(zk.PermAll, "a", "b") })
-		if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(server.Create("/locks", nil), server.Create(path, nil)))
 		p := newPeer(t, server, secret)
 		held := acquire(t, p.mutex())
 		settle()
 		remove(t, server, path+"/"+held.NodeName())
 		time.Sleep(2 * sessionTimeout)
-		if err := held.Err(); err != nil {
-			t.Errorf("the lease ended: %v", err)
-		}
+		wantErr(t, held.Err())
 		_, err := p.Transaction(t.Context(), held.Check(), framework.SetOp(path, nil, -1))
 		wantErr(t, err, zk.ErrNoNode)
 	})
@@ -307,9 +281,7 @@ func TestRule6AListingIsTakenAsItIs(t *testing.T) {
 // Rule 6: it fails if a released lease still makes a check.
 func TestRule6AReleasedLeaseGuardsNoTransaction(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		if err := server.Create("/guarded", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/guarded", nil))
 		p := newPeer(t, server)
 		lease := acquire(t, p.mutex())
 		resume := server.HoldRequest(zktest.Match{Op: zktest.OpDelete}) // the node is still there

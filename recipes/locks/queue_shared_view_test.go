@@ -24,9 +24,7 @@ func TestACrowdIsListedByAFew(t *testing.T) {
 		var done sync.WaitGroup
 		for range crowd {
 			done.Go(func() {
-				if err := acquire(t, p.mutex()).Release(); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, acquire(t, p.mutex()).Release())
 			})
 		}
 		time.Sleep(time.Second)

@@ -45,9 +45,7 @@ func TestTheDirectoryOfABusyLockIsMadeAnew(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
 				p, other := busy(t, server), newPeer(t, server)
 				waiter := begin(t.Context(), t, p.mutex())
-				if err := before(server); err != nil {
-					t.Fatal(err)
-				}
+				must(t, before(server))
 				held := takeAnew(t, server, other)
 				time.Sleep(10 * roundTrip)
 				isWaiting(t, waiter)
@@ -79,13 +77,9 @@ func TestTheDirectoryOfABusyLockIsMadeAnewUnheard(t *testing.T) {
 func takeAnew(t *testing.T, server *zktest.Server, p *peer) *locks.Lease {
 	t.Helper()
 	old, _ := server.Stat(path)
-	if err := errors.Join(server.Delete(path), server.Create(path, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(server.Delete(path), server.Create(path, nil)))
 	for range (old.Cversion+old.NumChildren)/2 - 1 {
-		if err := errors.Join(server.Create(path+"/stranger", nil), server.Delete(path+"/stranger")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(server.Create(path+"/stranger", nil), server.Delete(path+"/stranger")))
 	}
 	return acquire(t, p.mutex())
 }
@@ -189,9 +183,7 @@ func TestLinesDifferByMarkers(t *testing.T) {
 		p := newPeer(t, server)
 		release(t, acquire(t, p.mutex()))
 		other := path + "/other-0000000001"
-		if err := server.Create(other, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create(other, nil))
 		first := acquire(t, newPeer(t, server).mutex())
 		plain := begin(t.Context(), t, p.mutex()) // makes the line
 		counting := begin(t.Context(), t, p.mutex(locks.WithExtraMarkers("other-")))
@@ -200,9 +192,7 @@ func TestLinesDifferByMarkers(t *testing.T) {
 		release(t, lease)
 		time.Sleep(time.Second)
 		isWaiting(t, counting)
-		if err := server.Delete(other); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(other))
 		release(t, soon(t, counting).must(t))
 	})
 }
@@ -211,9 +201,7 @@ func TestLinesDifferByMarkers(t *testing.T) {
 func TestABusyLockWhoseDirectoryWentIsBusyAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := busy(t, server)
-		if err := server.Delete(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path))
 		for range 100 {
 			release(t, acquire(t, p.mutex()))
 			time.Sleep(10 * time.Millisecond)

@@ -49,13 +49,9 @@ func TestAListingFromAServerThatIsBehindTheEvent(t *testing.T) {
 		}
 		client := func() *framework.Client {
 			c, err := framework.NewClient("zk:2181", framework.WithDialer(dial), framework.WithSessionTimeout(sessionTimeout))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { _ = c.Close() })
-			if err := c.BlockUntilConnected(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.BlockUntilConnected(t.Context()))
 			return c
 		}
 		holder := client() // at the leader
@@ -85,17 +81,11 @@ func TestANodeThatWasPutBack(t *testing.T) {
 		waiter := begin(t.Context(), t, locks.NewInterProcessReadWriteLock(newPeer(t, server).Client, path, calm(&rounds)).WriteLock())
 		node := path + "/" + held.NodeName()
 		resume := server.HoldRequest(zktest.Match{Op: zktest.OpGetChildren2})
-		if err := server.Delete(node); err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Create(node, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(node))
+		must(t, server.Create(node, nil))
 		resume()
 		time.Sleep(time.Second)
-		if err := server.Delete(node); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(node))
 		ctx := soon(t, waiter)
 		release(t, ctx.must(t))
 		if n := rounds.Load(); n > 5 {
@@ -128,13 +118,9 @@ func waitBehindAMissingReader(t *testing.T, garbage bool) {
 			return conn, err
 		}
 		c, err := framework.NewClient("zk:2181", framework.WithDialer(dial), framework.WithSessionTimeout(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = c.Close() })
-		if err := c.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.BlockUntilConnected(t.Context()))
 		return c
 	}
 	var atLeader, at atomic.Int64

@@ -32,9 +32,7 @@ func isNotAdmittedOnADeadNode(t *testing.T, first func(server *zktest.Server, ow
 		dead := otherChild(server, held.NodeName())
 		p.cable.SetLatency(oneWay)
 		own := path + "/" + dead
-		if err := errors.Join(first(server, own), server.Delete(own), server.Delete(path+"/"+held.NodeName())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(first(server, own), server.Delete(own), server.Delete(path+"/"+held.NodeName())))
 		lease := soon(t, waiter).must(t)
 		if lease.NodeName() == dead {
 			t.Errorf("got an admission on %s, which had been removed; want another node", dead)
@@ -53,9 +51,7 @@ func TestRule3NobodyIsAdmittedByAnEventWithAnotherBeforeIt(t *testing.T) {
 		middle := otherChild(server, held.NodeName())
 		third := begin(t.Context(), t, p.mutex())
 		isWaiting(t, third)
-		if err := server.Delete(path + "/" + middle); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+middle))
 		isWaiting(t, third)
 		release(t, held)
 		release(t, soon(t, third).must(t))

@@ -92,9 +92,7 @@ func TestTheReaderMayLeaveBeforeTheWriter(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		d := beginDowngrade(t, server)
 		read, err := d.rw.ReadLock().TryAcquire(d.ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		d.over(t, server, read, d.write)
 	})
 }
@@ -208,9 +206,7 @@ func TestDowngradeOfAWriterThatWasRemovedIsRefused(t *testing.T) {
 		d := beginDowngrade(t, server)
 		d.cable.SetLatency(time.Second)
 		read := begin(d.ctx, t, d.rw.ReadLock())
-		if err := server.Delete(path + "/" + d.write.NodeName()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+d.write.NodeName()))
 		r := <-read
 		wantErr(t, r.err, locks.ErrLeaseLost, locks.ErrRemoved)
 		wantErr(t, d.write.Err(), locks.ErrLeaseLost, locks.ErrRemoved)
@@ -223,9 +219,7 @@ func TestDowngradeFindsOutThatTheWriterWasRemoved(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		rw := readWrite(newPeer(t, server))
 		write := acquire(t, rw.WriteLock())
-		if err := server.Delete(path + "/" + write.NodeName()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+write.NodeName()))
 		_, err := rw.ReadLock().Acquire(inside(t, write))
 		wantErr(t, err, locks.ErrLeaseLost, locks.ErrRemoved)
 		wantErr(t, write.Err(), locks.ErrLeaseLost, locks.ErrRemoved)
@@ -247,9 +241,7 @@ func TestDowngradeWhoseAnswerIsLostAndWhoseWriterIsRemovedLeavesNothing(t *testi
 		read := begin(d.ctx, t, d.rw.ReadLock())
 		stop()
 		wantNodes(t, server, path, "__READ__", 1)
-		if err := server.Delete(path + "/" + d.write.NodeName()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+d.write.NodeName()))
 		settle()
 		isWaiting(t, d.next) // behind the reader
 		d.link.Heal()
@@ -310,9 +302,7 @@ func TestDowngradeEndsWithTheClient(t *testing.T) {
 		wantErr(t, d.write.Err(), locks.ErrLeaseLost, framework.ErrClosed)
 		goOn()
 		wantErr(t, (<-read).err, locks.ErrLeaseLost, framework.ErrClosed)
-		if err := <-closed; err != nil {
-			t.Error(err)
-		}
+		wantErr(t, <-closed)
 		d.over(t, server)
 	})
 }

@@ -118,9 +118,7 @@ func TestReentryOnALostLeaseIsRefusedOnBothSides(t *testing.T) {
 		write := acquire(t, rw.WriteLock())
 		read := acquireIn(inside(t, write), t, rw.ReadLock())
 		settle()
-		if err := server.Delete(path + "/" + write.NodeName()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+write.NodeName()))
 		settle()
 		both := inside(t, write, read)
 		release(t, acquireIn(both, t, rw.ReadLock())) // the reader's node is there
@@ -128,9 +126,7 @@ func TestReentryOnALostLeaseIsRefusedOnBothSides(t *testing.T) {
 		wantErr(t, err, locks.ErrUpgrade)
 		_, err = rw.ReadLock().Acquire(inside(t, write))
 		wantErr(t, err, locks.ErrLeaseLost)
-		if err := server.Delete(path + "/" + read.NodeName()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+read.NodeName()))
 		settle()
 		for _, side := range []locks.Lock{rw.ReadLock(), rw.WriteLock()} {
 			_, err := side.Acquire(both)

@@ -45,8 +45,11 @@ func wantNodes(t *testing.T, server *zktest.Server, dir, marker string, want int
 	}
 }
 
-func wantErr(t *testing.T, err error, want ...error) {
+func wantErr(t testing.TB, err error, want ...error) {
 	t.Helper()
+	if len(want) == 0 && err != nil {
+		t.Errorf("got error %v, want none", err)
+	}
 	for _, w := range want {
 		if !errors.Is(err, w) {
 			t.Errorf("got error %v, want %v", err, w)
@@ -336,16 +339,12 @@ func TestReadersOfKazooAreReaders(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := warm(t, server)
 		theirs := path + "/0123456789abcdef0123456789abcdef__rlock__0000000000"
-		if err := server.Create(theirs, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create(theirs, nil))
 		server.SetCreateCounter(path, 1)
 		release(t, acquire(t, readWrite(p).ReadLock()))
 		writer := begin(t.Context(), t, readWrite(p).WriteLock())
 		isWaiting(t, writer)
-		if err := server.Delete(theirs); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(theirs))
 		release(t, (<-writer).must(t))
 	})
 }
@@ -375,9 +374,7 @@ func TestWriterIsAloneAndReadersAreNot(t *testing.T) {
 			}()
 		}
 		for range 8 {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			wantErr(t, <-done)
 		}
 		if in.most < 2 {
 			t.Errorf("got at most %d readers at a time, want some together", in.most)
@@ -418,9 +415,7 @@ func TestWriterWhoseSessionIsKilledLosesItsLease(t *testing.T) {
 		write := acquire(t, readWrite(p).WriteLock())
 		reader := begin(t.Context(), t, readWrite(other).ReadLock())
 		session, err := p.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		expire(server, session.ID())
 		release(t, (<-reader).must(t))
 		settle()

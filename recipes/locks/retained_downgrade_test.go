@@ -103,9 +103,7 @@ func TestDowngradeOfARetainedNodeThatWasRemovedLosesIt(t *testing.T) {
 		rw := readWrite(newPeer(t, server))
 		write := acquire(t, rw.WriteLock().Retained())
 		next := begin(t.Context(), t, rw.WriteLock().Retained())
-		if err := server.Delete(path + "/" + write.NodeName()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+write.NodeName()))
 		_, err := rw.ReadLock().Acquire(write.Context(t.Context()))
 		wantErr(t, err, locks.ErrLeaseLost)
 		wantErr(t, err, locks.ErrRemoved)

@@ -26,9 +26,7 @@ func TestANodeThatWasAskedForIsNotHandedOver(t *testing.T) {
 				waiters := []<-chan result{begin(t.Context(), t, lock(p)), begin(t.Context(), t, lock(p))}
 				time.Sleep(10 * time.Millisecond)
 				// Before the node is watched: the next hold is the one that hears of it.
-				if err := server.SetData(path+"/"+first.NodeName(), []byte("__REVOKE__")); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.SetData(path+"/"+first.NodeName(), []byte("__REVOKE__")))
 				release(t, first)
 				second := (<-waiters[0]).must(t)
 				wantHandedOver(t, first, second)
@@ -132,9 +130,7 @@ func TestCloseEndsTheLocalQueue(t *testing.T) {
 					waiters = append(waiters, begin(t.Context(), t, retained(p)))
 				}
 				begun := time.Now()
-				if err := p.Close(); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, p.Close())
 				for _, waiter := range waiters {
 					r := soon(t, waiter)
 					wantErr(t, r.err, framework.ErrClosed)

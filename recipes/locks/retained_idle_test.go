@@ -128,9 +128,7 @@ func TestTryAcquireTakesAnIdleNode(t *testing.T) {
 		wantErr(t, err, locks.ErrNotAcquired)
 		hasNodes(t, server, 1)
 		lease, err := lock.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		wantHandedOver(t, last, lease)
 		_, err = lock.TryAcquire(t.Context())
 		wantErr(t, err, locks.ErrNotAcquired)
@@ -245,9 +243,7 @@ func TestIdleNodeThatIsLost(t *testing.T) {
 			remove(t, server, path+"/"+last.NodeName())
 		},
 		"asked to leave": func(t *testing.T, server *zktest.Server, _ *peer, last *locks.Lease) {
-			if err := server.SetData(path+"/"+last.NodeName(), []byte("__REVOKE__")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.SetData(path+"/"+last.NodeName(), []byte("__REVOKE__")))
 		},
 		"the session ends": func(t *testing.T, server *zktest.Server, p *peer, _ *locks.Lease) {
 			expire(server, sessionID(t, p))
@@ -336,9 +332,7 @@ func TestCloseWithAnIdleNode(t *testing.T) {
 		p := newPeer(t, server)
 		_, _ = idling(t, p, locks.RetainIdle(time.Minute))
 		begun := time.Now()
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, p.Close())
 		hasNodes(t, server, 0)
 		if took := time.Since(begun); took > 0 {
 			t.Errorf("Close took %v", took)
@@ -452,12 +446,8 @@ func TestRetainedCycleAllocatesLittle(t *testing.T) {
 	lock := locks.NewInterProcessMutex(client, path).Retained(locks.RetainIdle(time.Minute), locks.RetainBusy(time.Minute), locks.RetainHandOvers(1<<30))
 	cycle := func() {
 		lease, err := lock.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := lease.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, lease.Release())
 	}
 	for range 10 {
 		cycle()

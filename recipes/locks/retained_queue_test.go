@@ -130,9 +130,7 @@ func TestAPlaceThatIsGoneIsNoPlace(t *testing.T) {
 		"removed": func(t *testing.T, server *zktest.Server, p *peer) { remove(t, server, ownNode(t, server, p, path)) },
 		"session over": func(t *testing.T, server *zktest.Server, p *peer) {
 			session, err := p.Session(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			expire(server, session.ID())
 		},
 	} {
@@ -161,9 +159,7 @@ func TestAPlaceThatIsGoneIsNoPlace(t *testing.T) {
 func sessionID(t *testing.T, p *peer) int64 {
 	t.Helper()
 	session, err := p.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return session.ID()
 }
 
@@ -196,9 +192,7 @@ func TestTryAcquireDoesNotOvertakeTheLocalLine(t *testing.T) {
 		try()
 		release(t, soon(t, waiter).must(t))
 		lease, err := mutex.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		waiter = begin(t.Context(), t, mutex)
 		release(t, lease)
 		wantHandedOver(t, lease, soon(t, waiter).must(t))

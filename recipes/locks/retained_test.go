@@ -57,9 +57,7 @@ func wantOwnNode(t *testing.T, before, lease *locks.Lease) {
 func isAlive(t *testing.T, lease *locks.Lease) {
 	t.Helper()
 	synctest.Wait()
-	if err := lease.Err(); err != nil {
-		t.Errorf("the lease has ended: %v", err)
-	}
+	wantErr(t, lease.Err())
 }
 
 // All of one client's: the mutex, and the writers of a read/write lock.

@@ -18,9 +18,7 @@ import (
 // askToLeave writes what Revoker writes, and lets the news arrive.
 func askToLeave(t *testing.T, p *peer, node string) {
 	t.Helper()
-	if err := locks.AttemptRevoke(t.Context(), p.Client, node); err != nil {
-		t.Fatal(err)
-	}
+	must(t, locks.AttemptRevoke(t.Context(), p.Client, node))
 	settle()
 }
 
@@ -133,9 +131,7 @@ func TestRequestBeforeTheFirstWatchCounts(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
 		lease := acquire(t, p.mutex())
-		if err := server.SetData(path+"/"+lease.NodeName(), []byte("__REVOKE__")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetData(path+"/"+lease.NodeName(), []byte("__REVOKE__")))
 		settle()
 		wantAsked(t, lease, true)
 	})
@@ -188,15 +184,11 @@ func TestOtherDataIsNoRequest(t *testing.T) {
 		lease := acquire(t, p.mutex())
 		settle()
 		for _, data := range []string{"", "__REVOKE", "__REVOKE__ ", "__revoke__", "x"} {
-			if err := server.SetData(path+"/"+lease.NodeName(), []byte(data)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.SetData(path+"/"+lease.NodeName(), []byte(data)))
 			settle()
 			wantAsked(t, lease, false)
 		}
-		if err := server.SetData(path+"/"+lease.NodeName(), []byte("__REVOKE__")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetData(path+"/"+lease.NodeName(), []byte("__REVOKE__")))
 		settle()
 		wantAsked(t, lease, true)
 	})

@@ -19,9 +19,7 @@ import (
 func ownNode(t *testing.T, server *zktest.Server, p *peer, dir string) string {
 	t.Helper()
 	session, err := p.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var found []string
 	for _, name := range server.Children(dir) {
 		if stat, _ := server.Stat(dir + "/" + name); stat.EphemeralOwner == session.ID() {
@@ -36,9 +34,7 @@ func ownNode(t *testing.T, server *zktest.Server, p *peer, dir string) string {
 
 func remove(t *testing.T, server *zktest.Server, path string) {
 	t.Helper()
-	if err := server.Delete(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Delete(path))
 	settle()
 }
 
@@ -79,13 +75,9 @@ func TestWaiterWhoseGateNodeIsRemovedGivesUpWhatItHas(t *testing.T) {
 		release(t, held)
 		(<-next).must(t)
 		isWaiting(t, waiter)
-		if err := locks.ReleaseAll(other.leases...); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, locks.ReleaseAll(other.leases...))
 		(<-waiter).must(t)
-		if err := locks.ReleaseAll(big.leases...); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, locks.ReleaseAll(big.leases...))
 		wantEmpty(t, server)
 	})
 }
@@ -139,9 +131,7 @@ func TestCancelledWaitLeavesNoNodeAndNoWatch(t *testing.T) {
 		if n := server.WatchCount(); n != watches {
 			t.Errorf("%d watches, before %d", n, watches)
 		}
-		if err := locks.ReleaseAll(held...); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, locks.ReleaseAll(held...))
 		release(t, acquire(t, semaphore(other, 3)))
 	})
 }
@@ -160,9 +150,7 @@ func TestFaultsBetweenGateAndLeaseLoseNoPermit(t *testing.T) {
 					held := acquireN(t, semaphore(other, 3), 2)
 					settle()
 					session, err := p.Session(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					fault(server, zktest.Match{Op: op, Nth: nth, Session: session.ID()})
 					s := semaphore(p, 3)
 					big := &several{InterProcessSemaphoreV2: s, n: 2}
@@ -226,9 +214,7 @@ func TestWaitersOutlastARestartOfTheServer(t *testing.T) {
 		server.Restart()
 		server.RefuseConnections(false)
 		for range cap(done) {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			wantErr(t, <-done)
 		}
 		wantEmpty(t, server)
 	})
@@ -239,9 +225,7 @@ func TestSessionLossLetsAllQueueAgain(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *zktest.Server, *peer){
 		"killed": func(t *testing.T, server *zktest.Server, p *peer) {
 			session, err := p.Session(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			expire(server, session.ID())
 		},
 		"long outage": func(_ *testing.T, _ *zktest.Server, p *peer) {
@@ -295,9 +279,7 @@ func TestWaitOutlastsALapseOfTheSession(t *testing.T) {
 		}
 		wantNodes(t, server, leasesPath, "", 2)
 		release(t, lease)
-		if err := locks.ReleaseAll(held...); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, locks.ReleaseAll(held...))
 	})
 }
 
@@ -326,9 +308,7 @@ func TestClosedClientEndsWaitsForLeases(t *testing.T) {
 		front := begin(t.Context(), t, semaphore(p, 1))
 		behind := begin(t.Context(), t, semaphore(p, 1))
 		settle()
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, p.Close())
 		wantErr(t, (<-front).err, framework.ErrClosed)
 		wantErr(t, (<-behind).err, framework.ErrClosed)
 		wantNodes(t, server, leasesPath, "", 1)
@@ -348,12 +328,8 @@ func TestLeaseThatIsLeavingMakesRoomForTheSameClient(t *testing.T) {
 		go func() { released <- lease.Release() }()
 		synctest.Wait()
 		next, err := s.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(<-released, next.Release()); err != nil {
-			t.Error(err)
-		}
+		must(t, err)
+		wantErr(t, errors.Join(<-released, next.Release()))
 	})
 }
 
@@ -364,9 +340,7 @@ func TestLeasesOfJavaCountAndStrangersDoNot(t *testing.T) {
 		ours := acquire(t, semaphore(p, 2))
 		theirs, _, err := newPeer(t, server).Create(t.Context(), leasesPath+"/lease-", nil,
 			framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !strings.HasPrefix(theirs, leasesPath+"/_c_") {
 			t.Fatal(theirs)
 		}
@@ -374,9 +348,7 @@ func TestLeasesOfJavaCountAndStrangersDoNot(t *testing.T) {
 		wantErr(t, err, locks.ErrNotAcquired)
 		release(t, ours)
 		for _, stranger := range []string{"readme", "lease-", "lease-12", "_c_lock-0000000001", "release-0000000000"} {
-			if err := server.Create(leasesPath+"/"+stranger, nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Create(leasesPath+"/"+stranger, nil))
 		}
 		release(t, acquire(t, semaphore(p, 2)))
 	})
@@ -396,9 +368,7 @@ func TestClientsWithDifferentLimitsGoByTheirOwn(t *testing.T) {
 		_, err := semaphore(great, 3).TryAcquire(t.Context())
 		wantErr(t, err, locks.ErrNotAcquired)
 		release(t, lease)
-		if err := locks.ReleaseAll(more...); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, locks.ReleaseAll(more...))
 	})
 }
 
@@ -410,9 +380,7 @@ func TestTryTellsWhatItMet(t *testing.T) {
 		release(t, acquire(t, s))
 		settle()
 		session, err := p.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		goOn := server.HoldRequest(zktest.Match{Op: zktest.OpCreate2, Session: session.ID()})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

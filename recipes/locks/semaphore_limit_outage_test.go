@@ -19,9 +19,7 @@ func TestWaiterOutlastsAnOutageOfItsLimit(t *testing.T) {
 			s.link.Cut()
 			other.setLimit(t, 0)
 			time.Sleep(outage)
-			if err := s.count.Err(); err != nil {
-				t.Errorf("Err in an outage: got %v, want nil", err)
-			}
+			wantErr(t, s.count.Err())
 			isWaiting(t, waiter)
 			s.link.Heal()
 			time.Sleep(time.Minute)

@@ -29,9 +29,7 @@ func newLimited(t *testing.T, server *zktest.Server, seed int32) *limited {
 func followLimit(t *testing.T, p *peer, limitPath string, seed int32) *limited {
 	t.Helper()
 	l := &limited{peer: p, count: shared.NewSharedCount(p.Client, limitPath, seed)}
-	if err := l.count.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.count.Start(t.Context()))
 	t.Cleanup(func() { _ = l.count.Close() })
 	l.InterProcessSemaphoreV2 = locks.NewInterProcessSemaphoreV2WithCount(l.Client, path, l.count)
 	return l
@@ -39,9 +37,7 @@ func followLimit(t *testing.T, p *peer, limitPath string, seed int32) *limited {
 
 func (l *limited) setLimit(t *testing.T, limit int32) {
 	t.Helper()
-	if err := l.count.SetCount(t.Context(), limit); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.count.SetCount(t.Context(), limit))
 }
 
 // Curator: testThreadedLeaseIncrease (CURATOR-75).
@@ -117,9 +113,7 @@ func TestQuantityAboveALiveLimitWaitsUntilItIsRaised(t *testing.T) {
 		wantErr(t, err, locks.ErrNotAcquired)
 		p.setLimit(t, 5)
 		(<-waiter).must(t)
-		if err := locks.ReleaseAll(big.leases...); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, locks.ReleaseAll(big.leases...))
 		wantEmpty(t, server)
 	})
 }
@@ -133,9 +127,7 @@ func TestRaisedLimitIsNeverMissed(t *testing.T) {
 			settle()
 			other.cable.SetLatency(oneWay)
 			raise := time.AfterFunc(time.Duration(delay)*time.Millisecond, func() {
-				if err := p.count.SetCount(t.Context(), 2); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, p.count.SetCount(t.Context(), 2))
 			})
 			defer raise.Stop()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -191,16 +183,12 @@ func TestSemaphoreOverACountThatIsNotFollowedIsRefused(t *testing.T) {
 			}
 		}
 		refused("not started")
-		if err := count.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, count.Start(t.Context()))
 		_, err := s.TryAcquire(t.Context())
 		wantErr(t, err, locks.ErrNotAcquired)
 		release(t, held)
 		release(t, acquire(t, s))
-		if err := count.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, count.Close())
 		refused("closed")
 	})
 }

@@ -23,9 +23,7 @@ func limitOf(n int32) []byte { return binary.BigEndian.AppendUint32(nil, uint32(
 func rebuild(t *testing.T, server *zktest.Server, limit int32) {
 	t.Helper()
 	for _, err := range []error{server.Create("/app", nil), server.Create("/app/limit", limitOf(limit))} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 }
 
@@ -34,9 +32,7 @@ func wipe(t *testing.T, server *zktest.Server, p *peer) {
 	t.Helper()
 	id := sessionID(t, p)
 	for _, err := range []error{server.Delete("/app/limit"), server.Delete("/app")} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	expire(server, id)
 }
@@ -99,9 +95,7 @@ func TestSemaphoreAdmitsNobodyBeforeALimitThatWasLostIsRead(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		answer := server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: "/app/limit"})
 		rebuild(t, server, 1)
-		if err := s.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.BlockUntilConnected(t.Context()))
 		wantRefused(t, s, framework.ErrNoChroot)
 		answer()
 		synctest.Wait()

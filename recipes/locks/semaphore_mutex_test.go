@@ -59,9 +59,7 @@ func TestAnyGoroutineReleasesASemaphoreMutex(t *testing.T) {
 		waiter := begin(t.Context(), t, semaphoreMutex(other))
 		released := make(chan error)
 		go func() { released <- lease.Release() }()
-		if err := <-released; err != nil {
-			t.Error(err)
-		}
+		wantErr(t, <-released)
 		next := (<-waiter).must(t)
 		if next.FencingToken() <= lease.FencingToken() {
 			t.Errorf("token %d after %d", next.FencingToken(), lease.FencingToken())

@@ -29,9 +29,7 @@ func semaphore(p *peer, limit int, opts ...locks.Option) *locks.InterProcessSema
 func acquireN(t *testing.T, s *locks.InterProcessSemaphoreV2, n int) []*locks.Lease {
 	t.Helper()
 	leases, err := s.AcquireN(t.Context(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(leases) != n {
 		t.Fatalf("got %d leases, want %d", len(leases), n)
 	}
@@ -123,9 +121,7 @@ func TestWholeQuantityIsAcquiredAtTheGate(t *testing.T) {
 			}()
 		}
 		for range 5 {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			wantErr(t, <-done)
 		}
 		wantEmpty(t, server)
 	})
@@ -149,9 +145,7 @@ func TestAllLeasesOrNoneWithinOneDeadline(t *testing.T) {
 		}
 		wantNodes(t, server, leasesPath, "", 3)
 		wantNodes(t, server, gatePath, "", 0)
-		if err := locks.ReleaseAll(held...); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, locks.ReleaseAll(held...))
 	})
 }
 
@@ -202,12 +196,8 @@ func TestParticipantsAreTheLeases(t *testing.T) {
 		if got, err := s.Participants(t.Context()); !errors.Is(err, zk.ErrNoNode) {
 			t.Errorf("before there is a node: %v, %v", got, err)
 		}
-		if err := server.Create("/locks", nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Create(path, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/locks", nil))
+		must(t, server.Create(path, nil))
 		if got, err := s.Participants(t.Context()); err != nil || len(got) != 0 {
 			t.Errorf("before there is a lease: %v, %v", got, err)
 		}
@@ -249,9 +239,7 @@ func TestLockDataIsThatOfLeases(t *testing.T) {
 		if data, _ := server.Data(gatePath + "/" + gate[0]); len(gate) != 1 || string(data) == "mine" {
 			t.Errorf("%v has %q", gate, data)
 		}
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, p.Close())
 		<-waiter
 	})
 }
@@ -263,9 +251,7 @@ func TestLeasesOfAClosedClientAreFree(t *testing.T) {
 		lease := acquire(t, semaphore(first, 1))
 		waiter := begin(t.Context(), t, semaphore(second, 1))
 		isWaiting(t, waiter)
-		if err := first.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, first.Close())
 		release(t, (<-waiter).must(t))
 		wantErr(t, lease.Err(), locks.ErrLeaseLost)
 	})
@@ -314,9 +300,7 @@ func TestNeverMoreThanTheLimitAreIn(t *testing.T) {
 					}
 				}
 				for range cap(done) {
-					if err := <-done; err != nil {
-						t.Error(err)
-					}
+					wantErr(t, <-done)
 				}
 				if peak != test.limit || in != 0 {
 					t.Errorf("at most %d were in, at the end %d; the limit is %d", peak, in, test.limit)

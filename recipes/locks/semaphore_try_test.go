@@ -96,15 +96,11 @@ func TestTryIsTriedAgainInTheNextSession(t *testing.T) {
 		} {
 			p := newPeer(t, server, framework.WithConnectionTimeout(sessionTimeout))
 			session, err := p.Session(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			server.HoldRequest(zktest.Match{Op: zktest.OpGetChildren2, Session: session.ID()}) // for ever
 			time.AfterFunc(time.Second, func() { expire(server, session.ID()) })
 			lease, err := lock(p).TryAcquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			release(t, lease)
 		}
 	})

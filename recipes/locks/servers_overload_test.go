@@ -56,13 +56,9 @@ func newTampered(t *testing.T, server *zktest.Server, opts ...framework.Option) 
 		framework.WithDialer(by.DialContext), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithConnectionTimeout(malformtest.ConnectTimeout), framework.WithRetryPolicy(retry.NTimes(10, 100*time.Millisecond)),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
-	if err := client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.BlockUntilConnected(t.Context()))
 	return client, by
 }
 
@@ -109,9 +105,7 @@ func TestTheWatchOnTheOwnNodeIsSetAgainOnAnOverloadedServer(t *testing.T) {
 				t.Errorf("code %d: %d reads", o.code, by.Count(malformtest.FrameGet))
 			}
 			admin := newPeer(t, server)
-			if err := admin.Delete(t.Context(), path+"/"+lease.NodeName(), -1); err != nil {
-				t.Fatal(err)
-			}
+			must(t, admin.Delete(t.Context(), path+"/"+lease.NodeName(), -1))
 			synctest.Wait()
 			time.Sleep(10 * time.Millisecond)
 			if !errors.Is(lease.Err(), locks.ErrLeaseLost) {
@@ -125,13 +119,9 @@ func TestTheWatchOnTheOwnNodeIsSetAgainOnAnOverloadedServer(t *testing.T) {
 func TestNothingIsKnownOfANodeWhoseWatchIsRefusedUntilItIsSet(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, by := newTampered(t, server)
-		if err := server.Create("/a", []byte("1")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/a", []byte("1")))
 		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		watch := s.WatchData("/a", func() {})
 		defer watch.Stop()
 		time.Sleep(10 * time.Millisecond)
@@ -139,9 +129,7 @@ func TestNothingIsKnownOfANodeWhoseWatchIsRefusedUntilItIsSet(t *testing.T) {
 			t.Errorf("got %+v before the change, want it present and armed", got)
 		}
 		overload(by, malformtest.FrameGet, 5, -127, false)
-		if err := server.SetData("/a", []byte("2")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetData("/a", []byte("2")))
 		time.Sleep(10 * time.Millisecond)
 		if got := watch.View(); got.Status != framework.StatusUnknown || got.Current {
 			t.Errorf("got %+v while the server refuses, want it unknown", got)
@@ -174,9 +162,7 @@ func TestAWatchIsAskedForAgainOnTheSameConnectionWithGrowingPauses(t *testing.T)
 			if got, _ := by.Sent(); got != dials {
 				t.Errorf("code %d: got %d new connections, want none", code, got-dials)
 			}
-			if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Delete(path+"/"+lease.NodeName()))
 			synctest.Wait()
 			time.Sleep(10 * time.Millisecond)
 			if !errors.Is(lease.Err(), locks.ErrRemoved) {
@@ -191,9 +177,7 @@ func TestATransactionOnAnOverloadedServerIsNeverExecutedTwice(t *testing.T) {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			name := fmt.Sprintf("code %d, executed %t", o.code, o.executed)
 			client, by := newTampered(t, server)
-			if err := server.Create("/t", nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Create("/t", nil))
 			overload(by, malformtest.FrameMulti, 1, o.code, o.executed)
 			_, err := client.Transaction(t.Context(), framework.CreateOp("/t/n-", nil, framework.WithMode(framework.PersistentSequential)))
 			certain := o.code == -127 // the error proves that it was not executed
@@ -215,9 +199,7 @@ func TestOperationsOnAnOverloadedServerAreTriedAgain(t *testing.T) {
 	for _, o := range overloads {
 		inBubble(t, func(t *testing.T, server *zktest.Server) {
 			client, by := newTampered(t, server)
-			if err := server.Create("/a", []byte("x")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Create("/a", []byte("x")))
 			for _, kind := range []string{malformtest.FrameListing, malformtest.FrameGet, malformtest.FrameSync, malformtest.FrameExists, malformtest.FrameCreate, malformtest.FrameDelete} {
 				overload(by, kind, 2, o.code, o.executed)
 				var err error
@@ -251,9 +233,7 @@ func TestOperationsOnAnOverloadedServerAreTriedAgain(t *testing.T) {
 // makeDirectory makes the lock's directory, as a node that stays when it is empty.
 func makeDirectory(t *testing.T, server *zktest.Server) {
 	t.Helper()
-	if err := errors.Join(server.Create("/locks", nil), server.Create(path, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(server.Create("/locks", nil), server.Create(path, nil)))
 }
 
 // The server has a million other children in the directory. The answer has 20 MB, the client takes 16 MiB.

@@ -54,15 +54,11 @@ func newShedding(t *testing.T) *shedding {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, group.Wait())
 	acquiring := make([]errgroup.Group, 2)
 	for i, c := range s.all {
 		if i == s.queues {
-			if err := acquiring[0].Wait(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, acquiring[0].Wait())
 		}
 		acquiring[i/s.queues].Go(func() (err error) {
 			c.lease, err = locks.NewInterProcessMutex(c.client, s.path(i)).Acquire(t.Context())
@@ -207,9 +203,7 @@ func (s *shedding) release(t *testing.T, from, to int) {
 	for _, c := range s.all[from:to] {
 		group.Go(c.lease.Release)
 	}
-	if err := group.Wait(); err != nil {
-		t.Errorf("release: got %v, want nil", err)
-	}
+	wantErr(t, group.Wait())
 	time.Sleep(sessionTimeout / 4)
 	synctest.Wait()
 	for i, c := range s.all[s.queues:] {

@@ -113,9 +113,7 @@ func TestAChangeOfDataIsNotTakenForACreation(t *testing.T) {
 				}
 				lease := acquire(t, p.mutex())
 				for range changes {
-					if err := locks.AttemptRevoke(t.Context(), p.Client, path+"/"+lease.NodeName()); err != nil {
-						t.Fatal(err)
-					}
+					must(t, locks.AttemptRevoke(t.Context(), p.Client, path+"/"+lease.NodeName()))
 				}
 				// lists the queue
 				if _, err := p.mutex().TryAcquire(t.Context()); !errors.Is(err, locks.ErrNotAcquired) {

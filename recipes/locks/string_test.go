@@ -25,9 +25,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		t.Cleanup(func() { _ = lease.Release() })
 		rw := locks.NewInterProcessReadWriteLock(p.Client, "/rw")
 		count := shared.NewSharedCount(p.Client, limitPath, 1)
-		if err := count.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, count.Start(t.Context()))
 		t.Cleanup(func() { _ = count.Close() })
 		all, err := mutex.Participants(t.Context())
 		if err != nil || len(all) != 1 {

@@ -142,9 +142,7 @@ func TestTraceTellsOfALoss(t *testing.T) {
 		d := &diary{T: t}
 		lease := acquire(t, p.mutex(d.trace()))
 		settle()
-		if err := server.Delete(path + "/" + lease.NodeName()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Delete(path+"/"+lease.NodeName()))
 		d.want(started, granted, "lost after 1s, is lost true")
 		_ = lease.Release()
 		d.want()

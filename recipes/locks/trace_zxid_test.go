@@ -69,9 +69,7 @@ func TestTraceSaysWhichTransactionsTheClientHadSeen(t *testing.T) {
 				if _, _, err := p.Create(t.Context(), "/seen", nil); err != nil {
 					t.Fatal(err)
 				}
-				if err := server.Create("/unseen", nil); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Create("/unseen", nil))
 				release(t, lease)
 				time.Sleep(time.Second) // a retained node goes meanwhile
 				synctest.Wait()
@@ -82,9 +80,7 @@ func TestTraceSaysWhichTransactionsTheClientHadSeen(t *testing.T) {
 					t.Fatalf("got deletion %#x, ends %+v, releases %+v, want one of each", deleted, z.ends, z.released)
 				}
 				s, err := p.Session(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				end, got := z.ends[0], z.released[0]
 				if end.Session != s.ID() || end.Token != created || end.Zxid < created || end.Zxid >= seen {
 					t.Errorf("got session %#x, token %#x and zxid %#x at the begin, want %#x, %#x, and the same to below %#x",
@@ -106,9 +102,7 @@ func TestTraceOfALossSaysWhatTheClientHadSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.link.Cut()
-		if err := server.Create("/unseen", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/unseen", nil))
 		<-lease.Done()
 		synctest.Wait()
 		seen, unseen := z.of(zktest.Created, "/seen"), z.of(zktest.Created, "/unseen")

@@ -258,9 +258,7 @@ func TestAWaitThatGoesOnInAnotherSessionIsClosedAtInfoOnceItHasWarned(t *testing
 			t.Errorf("got warnings %q, want one", got)
 		}
 		s, err := p.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		expire(server, s.ID())
 		time.Sleep(time.Second)
 		book.waits(slog.LevelInfo)
