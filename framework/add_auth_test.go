@@ -25,9 +25,7 @@ func TestAnAddedAuthorizationHoldsOnAllConnectionsAndSessionsThatFollow(t *testi
 		_, _, err := w.Client.Get(t.Context(), "/mine")
 		wantErr(t, err, zk.ErrNoAuth)
 		for range 2 { // the second adds nothing
-			if err := w.Client.AddAuth(t.Context(), "digest", []byte("bob:"+secret)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Client.AddAuth(t.Context(), "digest", []byte("bob:"+secret)))
 		}
 		may := func(when string) {
 			t.Helper()
@@ -58,9 +56,7 @@ func TestARefusedAddedAuthorizationFailsTheCallAndNotTheClient(t *testing.T) {
 		if got, want := err.Error(), `framework: add authorization "kerberos": authentication refused by the server`; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if err := w.Client.Err(); err != nil {
-			t.Errorf("the client: got %v, want nil", err)
-		}
+		wantErr(t, w.Client.Err())
 		if w.Session() != s || s.Err() != nil {
 			t.Errorf("the session: got %v, want the same", s.Err())
 		}
@@ -78,9 +74,7 @@ func TestARefusedAddedAuthorizationFailsTheCallAndNotTheClient(t *testing.T) {
 func TestAnAddedAuthorizationWhoseAnswerIsLostIsSentAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Server.DropReply(zktest.Match{Op: zktest.OpSetAuth})
-		if err := w.Client.AddAuth(t.Context(), "digest", []byte("bob:"+secret)); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Client.AddAuth(t.Context(), "digest", []byte("bob:"+secret)))
 		if n := w.Count(zktest.OpSetAuth); n != 2 {
 			t.Errorf("the server heard it %d times, want twice", n)
 		}
@@ -100,9 +94,7 @@ func TestAuthorizationsThatAreAddedTogetherGetTheirOwnAnswers(t *testing.T) {
 		}
 		wg.Wait()
 		synctest.Wait()
-		if err := w.Client.Err(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Client.Err())
 	})
 }
 
@@ -129,9 +121,7 @@ func TestARefusedAuthorizationWhoseAnswerIsLostIsStillTheCallsAlone(t *testing.T
 			w.Server.DropReply(zktest.Match{Op: zktest.OpSetAuth, Nth: i + 1})
 		}
 		wantErr(t, w.Client.AddAuth(t.Context(), "nosuch", []byte("x")), framework.ErrAuthRefused)
-		if err := w.Server.SetData("/a", []byte("2")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData("/a", []byte("2")))
 		time.Sleep(time.Minute)
 		l.want(t, "data 1", "data 2")
 		if b.Ended() || w.Client.Err() != nil {

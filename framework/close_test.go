@@ -70,9 +70,7 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 func TestCloseEndsTheSessionAtTheServer(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Create("/e", framework.WithMode(framework.Ephemeral))
-		if err := closesWithin(t, w.Client, 0); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, closesWithin(t, w.Client, 0))
 		if len(w.Server.Sessions()) != 0 || w.Server.Exists("/e") {
 			t.Errorf("got sessions %v at the server, node /e there: %t; want neither",
 				w.Server.Sessions(), w.Server.Exists("/e"))
@@ -147,18 +145,14 @@ func TestCloseEndsBindingsBeforeTheServerHearsOfIt(t *testing.T) {
 				t.Error("got the session closed while a hold lasts, want the hold ended first")
 			}
 		})
-		if err := w.Client.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Client.Close())
 		wantErr(t, cause, framework.ErrClosed)
 	})
 }
 
 func TestAnyFacadeClosesAll(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		if err := w.Client.UsingNamespace("app").Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Client.UsingNamespace("app").Close())
 		_, err := w.Client.Exists(t.Context(), "/")
 		wantErr(t, err, framework.ErrClosed)
 	})
@@ -174,9 +168,7 @@ func TestManyClientsLeaveNoGoroutine(t *testing.T) {
 				if _, _, err := client.Create(t.Context(), "/n-", nil, framework.WithMode(framework.EphemeralSequential)); err != nil {
 					t.Error(err)
 				}
-				if err := client.Close(); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, client.Close())
 			})
 		}
 		wg.Wait()
@@ -196,9 +188,7 @@ func TestCloseWhileTheChrootIsFoundToBeMissingEndsTheSession(t *testing.T) {
 			link := srv.NewLink()
 			link.SetLatency(50 * time.Millisecond)
 			client, err := framework.NewClient("zk:2181/missing", framework.WithDialer(link.DialContext))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			time.Sleep(at)
 			err = client.Close()
 			time.Sleep(200 * time.Millisecond)

@@ -85,9 +85,7 @@ func TestAMissingChrootIsNamed(t *testing.T) {
 		for _, path := range []string{"/no", "/no/such"} {
 			w.Make(path)
 		}
-		if err := client.BlockUntilConnected(w.Within(3 * time.Second)); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, client.BlockUntilConnected(w.Within(3*time.Second)))
 		synctest.Wait()
 		heard.Want(t, connected)
 	})
@@ -97,9 +95,7 @@ func TestAChrootThatMayNotBeReadIsThere(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Create("/app", framework.WithACL(zk.ACL{Perms: zk.PermAll &^ zk.PermRead, Scheme: "world", ID: "anyone"}))
 		client := w.Dial("zk:2181/app")
-		if err := client.BlockUntilConnected(w.Within(time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(w.Within(time.Second)))
 		if _, _, err := client.Create(t.Context(), "/n", nil); err != nil {
 			t.Error(err)
 		}
@@ -186,9 +182,7 @@ func TestTheConnectionMovesOnFromAServerThatAnswersNoSync(t *testing.T) {
 		s := w.Session()
 		var ended error
 		hold, err := s.Bind(func(err error) { ended = err }, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(clienttest.SessionTimeout)
 		cut := at.Load()
 		for i, addr := range ens.Addrs() {
@@ -230,9 +224,7 @@ func TestNewClientsGetPastASilentServer(t *testing.T) {
 		late, slowest := 0, time.Duration(0)
 		for range 120 {
 			client, err := framework.NewClient(strings.Join(ens.Addrs(), ","), framework.WithDialer(silent(t, ens, "server1:2181")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			before := time.Now()
 			if _, err := client.Exists(t.Context(), "/"); err != nil {
 				t.Errorf("the first operation: %v", err)
@@ -269,9 +261,7 @@ func TestAServerThatIsSlowToAnswerHandshakesGetsMoreTimeInEachRound(t *testing.T
 				link.SetLatency(2500 * time.Millisecond) // each way
 				return conn, err
 			}))
-		if err := client.BlockUntilConnected(w.Within(30 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(w.Within(30*time.Second)))
 		if len(dials) != 3 {
 			t.Fatalf("%d attempts: handshakes of 2, 4 and 8 seconds should do", len(dials))
 		}
@@ -302,9 +292,7 @@ func TestServerThatRefusedForAWhileAndForgetsAHandshakeIsLeftAfterTwoSeconds(t *
 				}
 				return srv.DialContext(ctx, network, address)
 			}))
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(t.Context()))
 		time.Sleep(time.Minute)
 		srv.RefuseConnections(true)
 		srv.CutAll()
@@ -315,9 +303,7 @@ func TestServerThatRefusedForAWhileAndForgetsAHandshakeIsLeftAfterTwoSeconds(t *
 		if began.Load() == 0 || client.State().IsConnected() {
 			t.Fatalf("got state %v, want no connection after a handshake without an answer", client.State())
 		}
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(t.Context()))
 		if d := time.Since(time.Unix(0, began.Load())); d > 4*time.Second {
 			t.Errorf("the handshake without an answer was waited for for %v, want 2 s and a pause", d)
 		}

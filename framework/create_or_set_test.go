@@ -49,9 +49,7 @@ func TestOrSetDataCreatesANodeThatVanishesBeforeItIsSet(t *testing.T) {
 		w.Make("/a")
 		w.Cleanup(w.Server.Observe(func(q zktest.Request) {
 			if q.Op == zktest.OpSetData && w.Server.Exists("/a") && w.Count(zktest.OpCreate2) == 1 {
-				if err := w.Server.Delete("/a"); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, w.Server.Delete("/a"))
 			}
 		}))
 		if _, stat, err := w.Client.Create(t.Context(), "/a", []byte("new"), framework.OrSetData(-1)); err != nil || stat.Version != 0 {

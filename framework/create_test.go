@@ -39,9 +39,7 @@ func TestEveryModeMakesItsKindOfNode(t *testing.T) {
 			},
 		} {
 			path, stat, err := w.Client.Create(w.Context(), "/n", []byte("x"), append(c.opts, framework.WithMode(c.mode))...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !regexp.MustCompile("^" + c.name + "$").MatchString(path) {
 				t.Errorf("mode %d made %s", c.mode, path)
 			}
@@ -49,9 +47,7 @@ func TestEveryModeMakesItsKindOfNode(t *testing.T) {
 			if !ok || stat.Czxid != there.Czxid || stat.EphemeralOwner != there.EphemeralOwner || stat.EphemeralOwner != c.owner {
 				t.Errorf("mode %d: the answer has %+v, the server %+v", c.mode, stat, there)
 			}
-			if err := w.Client.Delete(w.Context(), path, -1); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Client.Delete(w.Context(), path, -1))
 		}
 	})
 }
@@ -86,9 +82,7 @@ func TestDataIsTheDefaultOnlyIfNil(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		for _, c := range []struct{ given, want []byte }{{nil, []byte("default")}, {[]byte{}, nil}, {[]byte("x"), []byte("x")}} {
 			path, _, err := w.Client.Create(t.Context(), "/n-", c.given, framework.WithMode(framework.PersistentSequential))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, _ := w.Server.Data(path); !bytes.Equal(got, c.want) {
 				t.Errorf("%q became %q", c.given, got)
 			}
@@ -111,9 +105,7 @@ func TestMissingParentsAreAnErrorUnlessAskedFor(t *testing.T) {
 		wantErr(t, err, zk.ErrNoNode)
 		w.Create("/a/b/c", framework.CreatingParentsIfNeeded())
 		w.Create("/x/y/z", framework.CreatingParentContainersIfNeeded())
-		if err := w.Server.Delete("/x/y/z"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/x/y/z"))
 		time.Sleep(time.Minute)
 		if w.Server.Exists("/x") || !w.Server.Exists("/a") {
 			t.Errorf("got /x there: %t, /a there: %t; want the container /x gone with its last child, and /a kept",
@@ -146,12 +138,8 @@ func TestAClientWithoutANamespaceDoesNotMakeItsChroot(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				w.Make("/app")
 				client := w.Dial("zk:2181/app")
-				if err := client.BlockUntilConnected(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if err := w.Server.Delete("/app"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, client.BlockUntilConnected(t.Context()))
+				must(t, w.Server.Delete("/app"))
 				_, _, err := client.Create(t.Context(), "/n", nil, opts...)
 				wantErr(t, err, zk.ErrNoNode)
 				if w.Server.Exists("/app") {
@@ -203,9 +191,7 @@ func TestAProtectedCreateWhoseAnswerIsLostMakesOneNode(t *testing.T) {
 		bubble(t, func(t *testing.T, w *env) {
 			w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
 			path, stat, err := w.Client.Create(t.Context(), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			there, ok := w.Server.Stat(path)
 			if n := protectedNodes(w); n != 1 || !ok || there.Czxid != stat.Czxid {
 				t.Errorf("mode %d: %d nodes; answered %s %+v, at the server %+v", mode, n, path, stat, there)
@@ -256,9 +242,7 @@ func TestAProtectedCreateInALostSessionLeavesOneNode(t *testing.T) {
 			})
 			w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
 			path, stat, err := w.Client.Create(t.Context(), "/n-", nil, framework.WithMode(mode), framework.WithProtection())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			time.Sleep(time.Minute)
 			if n := protectedNodes(w); n != 1 || !w.Server.Exists(path) {
 				t.Errorf("mode %d: %q is left after %s was made", mode, w.Server.Children("/"), path)
@@ -294,9 +278,7 @@ func TestANodeOfTheOldSessionIsNotAdopted(t *testing.T) {
 			w.Link.Heal()
 		}()
 		path, stat, err := w.Client.Create(t.Context(), "/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if stat.EphemeralOwner == old || stat.EphemeralOwner != w.Session().ID() {
 			t.Errorf("%s belongs to %#x", path, stat.EphemeralOwner)
 		}
@@ -374,9 +356,7 @@ func TestAnAnswerToACreateIsALostConnectionOnlyAfterATryWithoutAnAnswer(t *testi
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
-				if err := w.Server.Create("/n", nil); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.Server.Create("/n", nil))
 				test.fail(w.Server, zktest.Match{Op: zktest.OpCreate2})
 				_, _, err := w.Client.Create(t.Context(), "/n", nil)
 				if !errors.Is(err, zk.ErrNodeExists) || errors.Is(err, framework.ErrConnectionLost) != test.lost {

@@ -54,9 +54,7 @@ func TestATreeIsDeletedAndNothingBesides(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				w.plant(fans...)
-				if err := w.deleteTree(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.deleteTree(t.Context()))
 				w.wantGone("/tree")
 				if !w.Server.Exists("/tree2") {
 					t.Error("got no /tree2, want the sibling kept")
@@ -69,9 +67,7 @@ func TestATreeIsDeletedAndNothingBesides(t *testing.T) {
 func TestALeafOfATreeCostsOneRequest(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.plant(300)
-		if err := w.deleteTree(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.deleteTree(t.Context()))
 		if lists, deletes := w.Count(zktest.OpGetChildren2), w.Count(zktest.OpDelete); lists != 1 || deletes != 302 {
 			t.Errorf("got %d listings and %d deletions, want 1 and 302", lists, deletes)
 		}
@@ -88,9 +84,7 @@ func TestATreeIsDeletedWithAtMostSixtyFourRequestsInFlight(t *testing.T) {
 		if n := w.Count(zktest.OpDelete) - 1; n != 64 {
 			t.Errorf("got %d deletions in flight, want 64", n)
 		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		wantErr(t, <-done)
 	})
 }
 
@@ -107,9 +101,7 @@ func TestATreeInWhichOthersCreateMeanwhileIsDeleted(t *testing.T) {
 				w.Make(path + "/later")
 			}
 		}))
-		if err := w.deleteTree(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.deleteTree(t.Context()))
 		if created != 20 {
 			t.Errorf("others have created %d times, want 20", created)
 		}
@@ -146,9 +138,7 @@ func TestAWrongVersionSavesTheWholeTree(t *testing.T) {
 		if got := w.Server.Children("/tree"); len(got) != 2 {
 			t.Errorf("got children %q, want both", got)
 		}
-		if err := w.Client.Delete(t.Context(), "/tree", 0, framework.DeletingChildrenIfNeeded()); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Client.Delete(t.Context(), "/tree", 0, framework.DeletingChildrenIfNeeded()))
 	})
 }
 
@@ -160,9 +150,7 @@ func TestATreeWhoseNodeChangesWhileItsChildrenGoKeepsTheNode(t *testing.T) {
 		w.Cleanup(w.Server.Observe(func(q zktest.Request) {
 			if q.Op == zktest.OpDelete && q.Path != "/tree" {
 				once.Do(func() {
-					if err := w.Server.SetData("/tree", []byte("new")); err != nil {
-						t.Error(err)
-					}
+					wantErr(t, w.Server.SetData("/tree", []byte("new")))
 				})
 			}
 		}))
@@ -186,9 +174,7 @@ func TestWhatTheClientStandsOnIsNoTreeToDelete(t *testing.T) {
 		w.plant(1)
 		w.Make("/tree/n0/x")
 		rooted := w.Dial("zk:2181/tree")
-		if err := rooted.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rooted.BlockUntilConnected(t.Context()))
 		tree := framework.DeletingChildrenIfNeeded()
 		for name, err := range map[string]error{
 			"root":                w.Client.Delete(t.Context(), "/", -1, tree),
@@ -204,9 +190,7 @@ func TestWhatTheClientStandsOnIsNoTreeToDelete(t *testing.T) {
 		if n := w.Count(zktest.OpDelete) + w.Count(zktest.OpGetChildren2); n != 0 {
 			t.Errorf("%d requests were sent", n)
 		}
-		if err := rooted.UsingNamespace("n0").Delete(t.Context(), "/", -1, tree); err != nil {
-			t.Errorf("the namespace: %v", err)
-		}
+		wantErr(t, rooted.UsingNamespace("n0").Delete(t.Context(), "/", -1, tree))
 		w.wantGone("/tree/n0")
 	})
 }
@@ -240,9 +224,7 @@ func TestATreeIsDeletedAcrossBrokenConnections(t *testing.T) {
 		for i := range 5 {
 			w.Server.DropReply(zktest.Match{Op: zktest.OpDelete, Path: fmt.Sprintf("/tree/n%d/n3", 4*i)})
 		}
-		if err := w.deleteTree(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.deleteTree(t.Context()))
 		w.wantGone("/tree")
 	}, framework.WithRetryPolicy(retry.NTimes(3, time.Second)))
 }
@@ -257,9 +239,7 @@ func TestATreeIsDeletedByTwoClientsAtATime(t *testing.T) {
 			link := w.Server.NewLink()
 			link.SetLatency(1100 * time.Microsecond)
 			other := w.Dial("zk:2181", framework.WithDialer(link.DialContext))
-			if err := other.BlockUntilConnected(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, other.BlockUntilConnected(t.Context()))
 			time.AfterFunc(time.Duration(at)*500*time.Microsecond, w.Link.Reset)
 			done := make(chan error, 1)
 			go func() { done <- other.Delete(w.Context(), "/tree", -1, framework.DeletingChildrenIfNeeded()) }()
@@ -349,9 +329,7 @@ func TestAGuaranteedDeletionOfATreeThatIsRefusedInTheBackgroundIsLogged(t *testi
 		}
 		w.Link.Heal()
 		time.Sleep(time.Minute)
-		if err := w.Client.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Client.Close())
 		if len(told) != 1 || told[0] != "/tree" {
 			t.Errorf("got failed removals of %q, want /tree", told)
 		}
@@ -375,8 +353,6 @@ func TestCloseEndsTheDeletionOfATreeInTheBackground(t *testing.T) {
 		if d := time.Since(before); d > 5*time.Second {
 			t.Errorf("Close took %v", d)
 		}
-		if err := w.deleteTree(t.Context(), framework.Guaranteed()); !errors.Is(err, framework.ErrClosed) {
-			t.Errorf("got %v, want ErrClosed", err)
-		}
+		wantErr(t, w.deleteTree(t.Context(), framework.Guaranteed()), framework.ErrClosed)
 	})
 }

@@ -31,7 +31,4 @@ func newCutEnv(t *testing.T, opts ...framework.Option) *env {
 	return &env{clienttest.NewCut(t, opts...)}
 }
 
-func wantErr(t testing.TB, err error, want ...error) {
-	t.Helper()
-	clienttest.WantErr(t, err, want...)
-}
+var must, wantErr = clienttest.Must, clienttest.WantErr

@@ -40,9 +40,7 @@ func TestALogHandlerThatBlocksDelaysNoOperation(t *testing.T) {
 			t.Errorf("got %v, want nil", err)
 		}
 		w.States.Want(t, connected, suspended, reconnected)
-		if err := closesWithin(t, w.Client, time.Second); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, closesWithin(t, w.Client, time.Second))
 		time.Sleep(time.Hour) // the handler that is running
 	}, framework.WithLogger(slog.New(slow)))
 }
@@ -135,9 +133,7 @@ func TestCloseWaitsForTheLogHandlerForASecondAtMost(t *testing.T) {
 				}))))
 				w.Connected()
 				before := time.Now()
-				if err := w.Client.Close(); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, w.Client.Close())
 				if took := time.Since(before); took > test.atMost {
 					t.Errorf("Close took %v, want at most %v", took, test.atMost)
 				}
@@ -168,9 +164,7 @@ func TestNothingOfTheClientIsLockedWhileItsLogHandlerRuns(t *testing.T) {
 		handling <- struct{}{}
 		<-goOn
 	}))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { client.Close() })
 	<-handling
 	state := make(chan framework.State)
@@ -330,13 +324,9 @@ func TestAFailedHandshakeIsLoggedOnceAndNotAsOneOfAuthentication(t *testing.T) {
 			defer mu.Unlock()
 			records = append(records, r.Message)
 		}))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Minute)
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, client.Close())
 		mu.Lock()
 		defer mu.Unlock()
 		if !slices.Contains(records, "framework: connection attempt failed") {

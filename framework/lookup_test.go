@@ -41,9 +41,7 @@ func TestOneNameWithThreeAddresses(t *testing.T) {
 				framework.WithLookup(func(context.Context, string) ([]string, error) {
 					return []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}, nil
 				}))
-			if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, client.BlockUntilConnected(w.Within(time.Minute)))
 			if d := time.Since(before); d > 2200*time.Millisecond {
 				t.Errorf("connected after %v", d)
 			}
@@ -117,16 +115,12 @@ func TestAListThatDoesNotComeLeavesTimeForTheLookupOfHosts(t *testing.T) {
 					}))
 				}
 				client := w.Dial(connect, opts...)
-				if err := client.BlockUntilConnected(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, client.BlockUntilConnected(t.Context()))
 				dns.Mute()
 				moved.Store(true)
 				before.Cut()
 				w.Eventually("suspended", func() bool { return !client.State().IsConnected() })
-				if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
-					t.Errorf("got %v, want a connection to where the server's name leads", err)
-				}
+				wantErr(t, client.BlockUntilConnected(w.Within(time.Minute)))
 				close(goOn)
 				_ = client.Close()
 				time.Sleep(time.Minute) // a look-up lasts until its deadline

@@ -53,9 +53,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 	client, err := framework.NewClient("a:2181", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.Join(errors.New("one"), errors.New("two"))
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
 	for wait := 100 * time.Millisecond; wait < time.Minute; wait *= 2 { // a busy machine may not have tried yet
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
@@ -109,9 +107,7 @@ func TestServersOfAnotherKindAreNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				client, err := framework.NewClient("zk:2181", append(test.opts, framework.WithDialer(answering(test.says)))...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer client.Close()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()

@@ -65,9 +65,7 @@ func each(t *testing.T, f func(t *testing.T, w *env, name string, op func(ctx co
 
 func TestEveryOperationSucceeds(t *testing.T) {
 	each(t, func(t *testing.T, w *env, _ string, op func(context.Context) error) {
-		if err := op(t.Context()); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, op(t.Context()))
 	})
 }
 
@@ -199,9 +197,7 @@ func TestADeletionThatMayHaveHappenedHappened(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
 		w.Server.DropReply(zktest.Match{Op: zktest.OpDelete})
-		if err := w.Client.Delete(t.Context(), "/a", -1); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Client.Delete(t.Context(), "/a", -1))
 	})
 }
 
@@ -219,9 +215,7 @@ func TestADeletionThatMayHaveHappenedBeforeAnOutageHappened(t *testing.T) {
 		w.Link.Cut()
 		time.Sleep(4 * time.Second) // two seconds of which a try waits for a connection
 		w.Link.Heal()
-		if err := <-deleted; err != nil {
-			t.Errorf("got %v, want the node deleted by the first try", err)
-		}
+		wantErr(t, <-deleted)
 		if n := w.Count(zktest.OpDelete); n != 2 {
 			t.Errorf("got %d deletions, want another after the outage", n)
 		}
@@ -299,9 +293,7 @@ func TestAnOperationOutlastsALostAnswer(t *testing.T) {
 					time.Sleep(clienttest.SessionTimeout)
 					w.Server.SwallowReply(zktest.Match{Op: c.op})
 					before := time.Now()
-					if err := c.call(w); err != nil {
-						t.Error(err)
-					}
+					wantErr(t, c.call(w))
 					most := clienttest.SessionTimeout * 2 / 3
 					if held { // a renewal follows within a quarter, and its answer would be one out of order
 						most = clienttest.SessionTimeout / 4

@@ -19,9 +19,7 @@ func nowhere(t *testing.T, connect string, opts ...framework.Option) *framework.
 	t.Helper()
 	client, err := framework.NewClient(connect, append(opts, framework.WithDialer(
 		func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }

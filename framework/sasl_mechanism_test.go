@@ -113,9 +113,7 @@ func TestAMechanismThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 				t.Errorf("got %v, want %q in it", err, want)
 			}
 			deaf.Store(false)
-			if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, client.BlockUntilConnected(w.Within(time.Minute)))
 			deaf.Store(true)
 			other := w.Dial("zk:2181", framework.WithSASL(m))
 			time.Sleep(time.Second) // in the midst of the exchange
@@ -138,9 +136,7 @@ func TestAMechanismMayTakeAnAnswerWithoutTokenForTheEnd(t *testing.T) {
 			return m, nil
 		}
 		client := w.Dial("zk.example.:2181", framework.WithSASL(m)) // no principal has the dot
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(t.Context()))
 		if len(challenges) != 2 || challenges[0] == nil || len(challenges[0]) > 0 || challenges[1] != nil {
 			t.Errorf("the challenges were %q, want an empty one and none", challenges)
 		}
@@ -164,9 +160,7 @@ func TestAServerThatHangsUpDuringTheExchangeIsAFailedAttempt(t *testing.T) {
 			fault()
 			client := w.Dial("zk:2181", framework.WithSASL(m))
 			begun := time.Now()
-			if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, client.BlockUntilConnected(w.Within(time.Minute)))
 			if d := time.Since(begun); d > clienttest.SessionTimeout/3+time.Second {
 				t.Errorf("it took %v, want at most a third of the session timeout", d)
 			}

@@ -84,9 +84,7 @@ func TestNothingIsSentWhileAMechanismTakesItsTime(t *testing.T) {
 			}
 		})
 		client := w.Dial("zk:2181", framework.WithSASL(slow))
-		if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(w.Within(time.Minute)))
 		if n := len(w.Server.Sessions()); n != 1 {
 			t.Errorf("there are %d sessions, want 1", n)
 		}
@@ -198,13 +196,9 @@ func TestALeaseLivesThroughAReconnectionWithAnotherPassword(t *testing.T) {
 		password.Store(&first)
 		client := w.Dial("zk:2181", framework.WithSASL(saslmd5.New("bob", func(context.Context) (string, error) { return *password.Load(), nil })))
 		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		binding, err := s.Bind(func(err error) { t.Errorf("the lease has ended: %v", err) }, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer binding.Release()
 		w.Server.SetSASLPassword("bob", next)
 		w.Link.Reset()
@@ -232,9 +226,7 @@ func TestAServerThatRefusesAReconnectionIsLeftForOthers(t *testing.T) {
 		w := &env{&clienttest.Env{T: t, Link: e.Server(0).NewLink()}}
 		client := w.Dial("a:1,b:1,c:1", bob(secret), framework.WithDialer(x.DialContext))
 		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range 3 {
 			for j := range 3 {
 				password := "other"
@@ -260,9 +252,7 @@ func TestARefusalThatOutlastsTheSessionIsFinal(t *testing.T) {
 		w := saslEnv(t)
 		client := w.Dial("zk:2181", bob(secret), framework.WithStateListener(w.States.Hear))
 		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w.Server.SetSASLPassword("bob", "other")
 		w.Link.Reset()
 		begun := time.Now()

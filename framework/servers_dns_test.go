@@ -31,13 +31,9 @@ func TestSRVRecordsAreLookedUpAtEachAttempt(t *testing.T) {
 		first, second := ensemble.Server(0).NewLink(), ensemble.Server(1).NewLink()
 		client, err := framework.NewClient("dns-srv://"+srvName, framework.WithSessionTimeout(clienttest.SessionTimeout),
 			byName(map[string]*zktest.Link{"old.example.:2181": first, "new.example.:2999": second}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer client.Close()
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(t.Context()))
 		s, _ := client.Session(t.Context())
 		asked := dns.Asked()
 		dns.SetSRV(srvName, record("new.example.", 2999))
@@ -82,9 +78,7 @@ func TestALookupOfSRVRecordsThatFailsLeavesTheLastServers(t *testing.T) {
 				w.Make("/app")
 				w.Link = w.Server.NewLink()
 				client := w.Dial("dns-srv://"+srvName+"/app", byName(map[string]*zktest.Link{"zk.example.:2181": w.Link}))
-				if err := client.BlockUntilConnected(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, client.BlockUntilConnected(t.Context()))
 				c.fail(&dns)
 				w.Link.Cut()
 				w.Eventually("suspended", func() bool { return !client.State().IsConnected() })
@@ -98,12 +92,8 @@ func TestALookupOfSRVRecordsThatFailsLeavesTheLastServers(t *testing.T) {
 					t.Errorf("got %v of the list, want %q and the name in it", list, c.want)
 				}
 				w.Link.Heal()
-				if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
-					t.Error(err)
-				}
-				if err := client.Close(); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, client.BlockUntilConnected(w.Within(time.Minute)))
+				wantErr(t, client.Close())
 				time.Sleep(time.Minute) // a look-up lasts until its deadline
 			})
 		})
@@ -123,9 +113,7 @@ func TestAClientWithoutSRVRecordsNamesThemAndWaits(t *testing.T) {
 			t.Errorf("got %v, want %q in it", err, want)
 		}
 		dns.SetSRV(srvName, record("zk.example.", 2181))
-		if err := client.BlockUntilConnected(w.Within(5 * time.Second)); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, client.BlockUntilConnected(w.Within(5*time.Second)))
 	})
 }
 
@@ -135,19 +123,13 @@ func TestSRVRecordsOfADNSServerLeadToAServer(t *testing.T) {
 	dns.ResolveUDP(t)
 	server := zktest.New(t)
 	address, err := net.ResolveTCPAddr("tcp", server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dns.SetSRV(srvName, record("zk-0.example.", uint16(address.Port)))
 	dns.SetA("zk-0.example.", net.IPv4(127, 0, 0, 1))
 	client, err := framework.NewClient("dns-srv://" + srvName)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
-	if err := client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.BlockUntilConnected(t.Context()))
 	if got, want := client.Server(), fmt.Sprintf("zk-0.example.:%d", address.Port); got != want {
 		t.Errorf("got server %q, want %q", got, want)
 	}

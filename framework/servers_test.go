@@ -56,13 +56,9 @@ func TestAListOfServersIsAskedAtEachAttempt(t *testing.T) {
 		first, second := ensemble.Server(0).NewLink(), ensemble.Server(1).NewLink()
 		client, err := framework.NewClient("", framework.WithServers(d.servers), framework.WithSessionTimeout(clienttest.SessionTimeout),
 			byName(map[string]*zktest.Link{"old:2181": first, "new:2999": second}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer client.Close()
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(t.Context()))
 		s, _ := client.Session(t.Context())
 		if got := client.Server(); got != "old:2181" {
 			t.Errorf("got server %q, want old:2181", got)
@@ -98,9 +94,7 @@ func TestAListOfServersThatFailsLeavesTheLastOne(t *testing.T) {
 				w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
 				w.Link = w.Server.NewLink()
 				client := w.Dial("elsewhere:1", framework.WithServers(d.servers), byName(map[string]*zktest.Link{"zk:2181": w.Link}))
-				if err := client.BlockUntilConnected(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, client.BlockUntilConnected(t.Context()))
 				fail(d)
 				w.Link.Cut()
 				w.Eventually("suspended", func() bool { return !client.State().IsConnected() })
@@ -110,12 +104,8 @@ func TestAListOfServersThatFailsLeavesTheLastOne(t *testing.T) {
 					t.Errorf("got %v, want an error of the list and of zk", err)
 				}
 				w.Link.Heal()
-				if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
-					t.Error(err)
-				}
-				if err := client.Close(); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, client.BlockUntilConnected(w.Within(time.Minute)))
+				wantErr(t, client.Close())
 			}
 			zktest.Bubble(t, bubble)
 		})
@@ -148,9 +138,7 @@ func TestAListOfServersThatHangsOrPanicsHoldsUpNoClose(t *testing.T) {
 				w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
 				w.Link = w.Server.NewLink()
 				client := w.Dial("zk", framework.WithServers(list), framework.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
-				if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, client.BlockUntilConnected(w.Within(time.Minute)))
 				w.Link.Cut()
 				w.Eventually("suspended", func() bool { return !client.State().IsConnected() })
 				before := time.Now()

@@ -86,9 +86,7 @@ func TestOnlyTheFirstSessionMayBeMissing(t *testing.T) {
 		w.Connected()
 		rounds := 0
 		for s, err := range w.Client.Sessions(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if rounds++; rounds == 2 {
 				break
 			}

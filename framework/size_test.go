@@ -70,9 +70,7 @@ func TestANodeWithLongDataIsWatchedForItsExistence(t *testing.T) {
 		if view := sub.View(); view.Status != framework.StatusPresent || !view.Current || view.Data != nil {
 			t.Errorf("got %+v", view)
 		}
-		if err := w.Client.Delete(t.Context(), "/long", -1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Client.Delete(t.Context(), "/long", -1))
 		synctest.Wait()
 		if view := sub.View(); view.Status != framework.StatusGone {
 			t.Errorf("after its deletion: %+v", view)
@@ -111,9 +109,7 @@ func TestEventsBeforeTheAnswerOfTheNewLookAreAnsweredByIt(t *testing.T) {
 		w.Link.SetLatency(100 * time.Millisecond)
 		before := w.Count(zktest.OpGetData)
 		for range 1000 {
-			if err := w.Server.SetData("/busy", nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Server.SetData("/busy", nil))
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Second)

@@ -33,9 +33,7 @@ func TestASocketThatIsSlowToCloseDelaysNoEndNorClose(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		client := w.Dial("zk:2181", slowlyClosed(w))
 		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ended := make(chan time.Time, 1)
 		if _, err := s.Bind(func(error) { ended <- time.Now() }, nil); err != nil {
 			t.Fatal(err)
@@ -54,12 +52,8 @@ func TestASocketThatIsSlowToCloseDelaysNoEndNorClose(t *testing.T) {
 		w.Link.Heal()
 		ctx, cancel := context.WithTimeout(t.Context(), clienttest.SessionTimeout)
 		defer cancel()
-		if err := client.BlockUntilConnected(ctx); err != nil {
-			t.Errorf("the next session: got %v, want nil", err)
-		}
-		if err := closesWithin(t, client, time.Second); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, client.BlockUntilConnected(ctx))
+		wantErr(t, closesWithin(t, client, time.Second))
 		time.Sleep(3 * time.Hour) // what is still being closed
 	})
 }
@@ -68,13 +62,9 @@ func TestASocketThatIsSlowToCloseDelaysNoReconnection(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		client := w.Dial("zk:2181", slowlyClosed(w))
 		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h, err := s.Bind(func(error) {}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w.Link.Mute()
 		time.Sleep(clienttest.SessionTimeout / 2)
 		if state := client.State(); state != suspended {
@@ -82,12 +72,8 @@ func TestASocketThatIsSlowToCloseDelaysNoReconnection(t *testing.T) {
 		}
 		w.Link.Heal()
 		time.Sleep(2 * clienttest.SessionTimeout)
-		if err := h.Err(); err != nil {
-			t.Errorf("the hold has ended: %v", err)
-		}
-		if err := closesWithin(t, client, time.Second); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, h.Err())
+		wantErr(t, closesWithin(t, client, time.Second))
 		time.Sleep(3 * time.Hour)
 	})
 }
@@ -106,12 +92,8 @@ func TestADialerThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 		}))
 		ctx, cancel := context.WithTimeout(t.Context(), clienttest.ConnectionTimeout)
 		defer cancel()
-		if err := client.BlockUntilConnected(ctx); err != nil {
-			t.Errorf("got %v, want a connection to the other server", err)
-		}
-		if err := closesWithin(t, client, time.Second); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, client.BlockUntilConnected(ctx))
+		wantErr(t, closesWithin(t, client, time.Second))
 
 		alone := w.Dial("deaf:2181", framework.WithDialer(func(context.Context, string, string) (net.Conn, error) {
 			time.Sleep(time.Hour)
@@ -127,9 +109,7 @@ func TestADialerThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 		if !strings.Contains(err.Error(), "the dialer has not returned") {
 			t.Errorf("the error is %q", err)
 		}
-		if err := closesWithin(t, alone, time.Second); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, closesWithin(t, alone, time.Second))
 		time.Sleep(2 * time.Hour)
 		if len(late) == 0 {
 			t.Fatal("got no call of the dialer, want one")

@@ -101,18 +101,14 @@ func TestCloseFromAListenerDoesNotDeadlock(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		var done atomic.Bool
 		w.Client.OnStateChange(func(framework.StateChange) {
-			if err := w.Client.Close(); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, w.Client.Close())
 			done.Store(true)
 		})
 		synctest.Wait()
 		if !done.Load() {
 			t.Error("got Close still running, want it returned")
 		}
-		if err := w.Client.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Client.Close())
 	})
 }
 
@@ -135,9 +131,7 @@ func TestBlockUntilConnectedReturnsWithTheStateConnected(t *testing.T) {
 	for range 50 {
 		zktest.Bubble(t, func(t *testing.T) {
 			w := newEnv(t)
-			if err := w.Client.BlockUntilConnected(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Client.BlockUntilConnected(t.Context()))
 			if s := w.Client.State(); s != connected {
 				t.Errorf("connected, but the state is %v", s)
 			}
@@ -224,9 +218,7 @@ func TestNeitherStopNorCloseWaitsForAListener(t *testing.T) {
 		w.Eventually("reconnected", func() bool { return w.Client.State() == reconnected })
 		before := time.Now()
 		stops[0]()
-		if err := w.Client.Close(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Client.Close())
 		if took := time.Since(before); took != 0 {
 			t.Errorf("stop and Close took %v", took)
 		}

@@ -26,22 +26,16 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		proof := bob(printtest.Password)
 		client := w.Dial("zk:2181", auth, proof)
 		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		hold, err := s.Bind(func(error) {}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer hold.Release()
 		watch := s.WatchData("/", func() {})
 		defer watch.Stop()
 		_, connectErr := framework.NewClient("zk://"+printtest.Credentials+"@zk:2181", auth)
 		_, _, opErr := client.ACL(t.Context(), "/missing")
 		refused := client.AddAuth(t.Context(), "nosuch", []byte(printtest.Credentials))
-		if err := client.AddAuth(t.Context(), "digest", []byte(printtest.Credentials)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.AddAuth(t.Context(), "digest", []byte(printtest.Credentials)))
 		values := map[string]any{
 			"Client": client, "Session": s, "View": watch.View(), "Option": []framework.Option{auth, proof},
 			"Op": framework.CheckOp("/", -1), "OpError": []error{opErr, refused},
@@ -64,13 +58,9 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 func TestAClientAndASessionSayWhatTheyAre(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		client := w.Dial("zk:2181", framework.WithNamespace("app"))
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(t.Context()))
 		mine, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		id := fmt.Sprintf("%#x", mine.ID())
 		if got, want := fmt.Sprint(client), "client of zk:2181/app (CONNECTED, server zk:2181, session "+id+")"; got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -30,9 +30,7 @@ func TestWhatOneServerHangsUpOnIsStillAskedOfAnother(t *testing.T) {
 				}
 				return link.DialContext(ctx, network, address)
 			}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer client.Close()
 		creations := 0
 		create := func(server, drops int) (asked map[zktest.Op]int) {

@@ -27,21 +27,15 @@ import (
 func tlsFront(t *testing.T, srv *zktest.Server, name string, change ...func(*tls.Config)) (address string, roots *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	roots = x509.NewCertPool()
 	roots.AddCert(leaf)
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
@@ -49,9 +43,7 @@ func tlsFront(t *testing.T, srv *zktest.Server, name string, change ...func(*tls
 		f(cfg)
 	}
 	ln, err := tls.Listen("tcp", "127.0.0.1:0", cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = ln.Close() })
 	go func() {
 		for {
@@ -84,9 +76,7 @@ func TestAClientSpeaksTLS(t *testing.T) {
 	address, roots := tlsFront(t, srv, "zk.example")
 	client, err := framework.NewClient(address,
 		framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: "zk.example"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
 	if _, _, err := client.Create(t.Context(), "/over-tls", []byte("x")); err != nil {
 		t.Fatal(err)
@@ -111,9 +101,7 @@ func TestAServerWithAnothersCertificateIsNamed(t *testing.T) {
 			}
 			return new(net.Dialer).DialContext(ctx, network, address)
 		}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
 	err = client.BlockUntilConnected(ctx) // its error says why, also if ctx has ended before
 	var unreachable *framework.ConnectError
@@ -130,9 +118,7 @@ func TestAServerThatDoesNotTakeTheClientsCertificateIsNamed(t *testing.T) {
 	address, roots := tlsFront(t, srv, "zk.example", func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert })
 	client, err := framework.NewClient(address,
 		framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: "zk.example"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
 	const want = "the server does not take the client's certificate, or wants one: remote error: tls: certificate required"
 	for deadline := time.Now().Add(time.Minute); ; {
@@ -157,17 +143,13 @@ func TestTLSVerifiesTheNameOfTheConnectStringAndNotTheAddress(t *testing.T) {
 	defer srv.Close()
 	address, roots := tlsFront(t, srv, "zk.example")
 	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, ok := range map[string]bool{"zk.example": true, "zk.example.": true, "other.example": false} {
 		client, err := framework.NewClient(net.JoinHostPort(name, port),
 			framework.WithTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}),
 			framework.WithRetryPolicy(retry.Never()), framework.WithConnectionTimeout(5*time.Second),
 			framework.WithLookup(func(context.Context, string) ([]string, error) { return []string{"127.0.0.1"}, nil }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var wrong x509.HostnameError
 		for wait := 100 * time.Millisecond; wait < time.Minute; wait *= 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), wait)

@@ -84,9 +84,7 @@ func TestEachOperationIsReportedOnceWithWhatItCost(t *testing.T) {
 func TestATraceCountsTheBytesOfWholeFrames(t *testing.T) {
 	tr := &tracer{}
 	bubble(t, func(t *testing.T, w *env) {
-		if err := w.Server.Create("/a", make([]byte, 1000)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Create("/a", make([]byte, 1000)))
 		if _, _, err := w.Client.Get(t.Context(), "/a"); err != nil {
 			t.Fatal(err)
 		}

@@ -25,9 +25,7 @@ func TestATransactionDoesAllItsParts(t *testing.T) {
 			framework.SetOp("/set", []byte("y"), 0),
 			framework.DeleteOp("/old", -1),
 			framework.CheckOp("/app/set", 1).Absolute())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(results) != 5 || results[1].Path != "/new-0000000002" || results[2].Stat == nil || results[2].Stat.Version != 1 {
 			t.Errorf("got %+v", results)
 		}

@@ -93,9 +93,7 @@ func TestADialerThatPanicsIsAFailedAttempt(t *testing.T) {
 		}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := client.BlockUntilConnected(ctx); err != nil {
-			t.Errorf("got %v, want nil", err)
-		}
+		wantErr(t, client.BlockUntilConnected(ctx))
 		synctest.Wait()
 		log.wants(t, 2, "framework: the dialer panicked: broken dialer")
 
@@ -121,9 +119,7 @@ func TestALookUpThatPanicsIsAFailedAttempt(t *testing.T) {
 			}
 			return []string{"10.0.0.1"}, nil
 		}))
-		if err := client.BlockUntilConnected(w.Within(time.Minute)); err != nil {
-			t.Errorf("got %v, want nil", err)
-		}
+		wantErr(t, client.BlockUntilConnected(w.Within(time.Minute)))
 		synctest.Wait()
 		log.wants(t, 2, "framework: the look-up function panicked: broken look-up")
 	})
@@ -138,12 +134,8 @@ func TestALookUpThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 			<-goOn
 			return []string{"10.0.0.2"}, nil
 		}))
-		if err := client.BlockUntilConnected(w.Within(clienttest.ConnectionTimeout)); err != nil {
-			t.Errorf("got %v, want a connection to the other server", err)
-		}
-		if err := closesWithin(t, client, time.Second); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, client.BlockUntilConnected(w.Within(clienttest.ConnectionTimeout)))
+		wantErr(t, closesWithin(t, client, time.Second))
 		alone := w.Dial("deaf:2181", framework.WithLookup(func(context.Context, string) ([]string, error) {
 			<-goOn
 			return nil, nil
@@ -153,9 +145,7 @@ func TestALookUpThatDoesNotHeedItsContextHoldsUpNothing(t *testing.T) {
 		if want := "looking up deaf: no answer yet"; !strings.Contains(err.Error(), want) {
 			t.Errorf("got %q, want %q in it", err, want)
 		}
-		if err := closesWithin(t, alone, time.Second); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, closesWithin(t, alone, time.Second))
 	})
 }
 
@@ -176,13 +166,9 @@ func TestATLSCallbackThatPanicsIsAFailedAttempt(t *testing.T) {
 				return nil
 			},
 		}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
-	if err := client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.BlockUntilConnected(t.Context()))
 	for timeout := time.After(time.Minute); ; {
 		select {
 		case message := <-told:

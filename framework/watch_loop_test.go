@@ -109,16 +109,12 @@ func TestAWatchLoopFollowsData(t *testing.T) {
 		w.Make("/a")
 		l.want(t, "gone", "data 1")
 		for _, data := range []string{"2", "3"} {
-			if err := w.Server.SetData("/a", []byte(data)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Server.SetData("/a", []byte(data)))
 			synctest.Wait()
 		}
 		w.Make("/a/child") // is no change of the data
 		l.want(t, "gone", "data 1", "data 2", "data 3")
-		if err := errors.Join(w.Server.Delete("/a/child"), w.Server.Delete("/a")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(w.Server.Delete("/a/child"), w.Server.Delete("/a")))
 		l.want(t, "gone", "data 1", "data 2", "data 3", "gone")
 		w.Make("/a")
 		l.want(t, "gone", "data 1", "data 2", "data 3", "gone", "data 1")
@@ -141,9 +137,7 @@ func TestAWatchLoopFollowsChildren(t *testing.T) {
 		}
 		w.Make("/a/y")
 		l.want(t, "gone", "children ", "children x", "children x y")
-		if err := errors.Join(w.Server.Delete("/a/x"), w.Server.Delete("/a/y"), w.Server.Delete("/a")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(w.Server.Delete("/a/x"), w.Server.Delete("/a/y"), w.Server.Delete("/a")))
 		synctest.Wait()
 		w.Make("/a")
 		synctest.Wait()
@@ -175,9 +169,7 @@ func TestAWatchLoopThatIsSlowGetsTheNewestView(t *testing.T) {
 			}
 		}, "/a")
 		for i := range 100 {
-			if err := w.Server.SetData("/a", fmt.Append(nil, i)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Server.SetData("/a", fmt.Append(nil, i)))
 			synctest.Wait()
 		}
 		// The session goes on meanwhile: a body that blocks holds up nothing of the client.
@@ -247,9 +239,7 @@ func TestAWatchLoopOutlastsDisconnectionsAndSessions(t *testing.T) {
 				end(w, id)
 				// Away, the node is replaced by one with the same version and the same number of children.
 				w.Make("/a/old")
-				if err := errors.Join(w.Server.Delete("/a/old"), w.Server.Delete("/a"), w.Server.Create("/a", []byte("new"))); err != nil {
-					t.Fatal(err)
-				}
+				must(t, errors.Join(w.Server.Delete("/a/old"), w.Server.Delete("/a"), w.Server.Create("/a", []byte("new"))))
 				w.Link.Heal()
 				w.Eventually("connected", func() bool { return w.Client.State().IsConnected() })
 				time.Sleep(time.Minute)
@@ -310,9 +300,7 @@ func TestAWatchLoopAndAContenderShareTheWatchOfANode(t *testing.T) {
 		w.wantWatches(1)
 		first.cancel(errEnough)
 		first.wantEnd(t, errEnough)
-		if err := w.Server.Delete("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a"))
 		second.want(t, "data 1", "gone")
 		if got := contender.View(); got.Status != framework.StatusGone {
 			t.Errorf("got view %+v, want the node gone", got)
@@ -347,18 +335,14 @@ func TestAWatchLoopThatIsRefusedLeavesAContendersWatchAlone(t *testing.T) {
 			t.Errorf("got view %+v, want the node present", got)
 		}
 		w.wantWatches(1)
-		if err := w.Server.SetData("/a", []byte("2")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData("/a", []byte("2")))
 		time.Sleep(time.Second)
 		w.loop(w.Client.Watch, "/a").wantEnd(t, zk.ErrNoAuth)
 		if _, err := w.Client.SetACL(t.Context(), "/a", zk.WorldACL(zk.PermAll), -1); err != nil {
 			t.Fatal(err)
 		}
 		w.loop(w.Client.Watch, "/a").want(t, "data 2")
-		if err := w.Server.Delete("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a"))
 		time.Sleep(time.Second)
 		if got := contender.View(); got.Status != framework.StatusGone {
 			t.Errorf("got view %+v, want the node gone", got)
@@ -381,9 +365,7 @@ func TestAWatchLoopNeedsNothingOfAServerButWatches(t *testing.T) {
 				l := w.loop(client.WatchChildren, "/a")
 				w.Make("/a/x")
 				l.want(t, "children ", "children x")
-				if err := w.Server.Delete("/a/x"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.Server.Delete("/a/x"))
 				l.want(t, "children ", "children x", "children ")
 				l.cancel(errEnough)
 				l.wantEnd(t, errEnough)
@@ -407,20 +389,14 @@ func TestAWatchLoopOutlivesTheRefusalOfANodeThatHasGone(t *testing.T) {
 		l.mu.Lock()
 		l.body = func(string) bool { <-busy; return true }
 		l.mu.Unlock()
-		if err := w.Server.SetData("/a", []byte("2")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData("/a", []byte("2")))
 		synctest.Wait() // the body works
 		if _, err := w.Client.SetACL(t.Context(), "/a", zk.WorldACL(zk.PermWrite|zk.PermAdmin), -1); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Server.SetData("/a", []byte("3")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData("/a", []byte("3")))
 		time.Sleep(time.Second)
-		if err := w.Server.Delete("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a"))
 		time.Sleep(time.Second)
 		close(busy)
 		time.Sleep(time.Second)

@@ -150,9 +150,7 @@ func TestAClientIsBackEachTimeTheEnsembleIsReplaced(t *testing.T) {
 				y.Create("/n-", framework.WithMode(framework.PersistentSequential))
 			}
 			s, err := y.Client.Session(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got := s.EnsembleGeneration(); got != replaced {
 				t.Errorf("got the generation %d, want %d: one more for each ensemble", got, replaced)
 			}
@@ -230,8 +228,6 @@ func TestAChrootThatAWipedEnsembleLacksIsNamedAndNotWaitedForForEver(t *testing.
 		if _, _, err := admin.Create(t.Context(), "/app", nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := y.Client.BlockUntilConnected(y.Within(2 * time.Second)); err != nil {
-			t.Errorf("after the chroot was created again: %v", err)
-		}
+		wantErr(t, y.Client.BlockUntilConnected(y.Within(2*time.Second)))
 	})
 }

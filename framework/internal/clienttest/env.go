@@ -128,6 +128,14 @@ func (e *Env) Within(d time.Duration) context.Context {
 	return ctx
 }
 
+// Must ends the test if err is not nil.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // WantErr checks that err is all of want, or nil if there is none.
 func WantErr(t testing.TB, err error, want ...error) {
 	t.Helper()

@@ -15,9 +15,7 @@ import (
 func TestACarriedRemovalIsAskedForOnce(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
-		if err := server.Create("/x", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/x", nil))
 		client := connect(t, server)
 		s := enterable(t, client)
 		release := server.HoldRequest(zktest.Match{Op: zktest.OpDelete})
@@ -36,9 +34,7 @@ func TestACarriedRemovalIsAskedForOnce(t *testing.T) {
 		if asked != 1 {
 			t.Errorf("the next session asked %d times", asked)
 		}
-		if err := server.Create("/x", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/x", nil))
 		for range 2 {
 			server.ExpireSession(enterable(t, client).ID())
 			time.Sleep(5 * time.Second)

@@ -69,9 +69,7 @@ func TestALapseReachesAllBindingsBeforeAnythingIsTidiedUp(t *testing.T) {
 					early++
 				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
 		w.Link.Mute()
 		until := s.ValidUntil()

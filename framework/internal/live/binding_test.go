@@ -189,9 +189,7 @@ func TestALapsedBindingStaysLapsedInTheSameSession(t *testing.T) {
 			t.Fatalf("got session %v, want %v to live on", w.Session(), s)
 		}
 		wantErr(t, h.Err(), framework.ErrNotRenewed)
-		if err := s.BlockUntilValid(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.BlockUntilValid(t.Context()))
 		again := w.Bind() // a new one may begin
 		if again.Err() != nil {
 			t.Error(again.Err())
@@ -206,13 +204,9 @@ func TestNoBindingBeginsInASessionThatIsNotValid(t *testing.T) {
 		time.Sleep(10 * clienttest.SessionTimeout) // nothing is held, so nothing is renewed
 		_, err := s.Bind(func(error) { t.Error("got a binding ended that was refused, want no call") }, nil)
 		wantErr(t, err, framework.ErrNotRenewed)
-		if err := s.BlockUntilValid(w.Within(time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.BlockUntilValid(w.Within(time.Second)))
 		h, err := s.Bind(func(error) {}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h.Release()
 		w.Server.ExpireSession(s.ID())
 		<-s.Done()
@@ -283,9 +277,7 @@ func TestRenewalsComeEveryQuarterAndOnlyWhileSomethingDependsOnThem(t *testing.T
 					}
 				}
 				none("with nothing held or watched")
-				if err := w.Session().BlockUntilValid(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.Session().BlockUntilValid(t.Context()))
 				h := w.Bind()
 				if n, other := sent(c.op, 10*clienttest.SessionTimeout-time.Second); n < 39 || n > 40 || other != 0 {
 					t.Errorf("%d and %d renewals of a hold in ten timeouts, want 40 and none", n, other)

@@ -23,9 +23,7 @@ func TestABindingThatBeginsLateIsRenewed(t *testing.T) {
 		time.Sleep(time.Until(s.ValidUntil()) - clienttest.SessionTimeout/10)
 		h := w.Bind()
 		time.Sleep(clienttest.SessionTimeout)
-		if err := h.Err(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, h.Err())
 	})
 }
 
@@ -196,9 +194,7 @@ func TestASlowLinkIsNotGivenUpForEver(t *testing.T) {
 		if n := len(w.States.All()); n != 3 {
 			t.Errorf("got the states %v, want one loss", w.States.All())
 		}
-		if err := h.Err(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, h.Err())
 		h.Release()
 	})
 }

@@ -185,9 +185,7 @@ func TestRemoveAtLeavesASuccessorsNodeAfterItsAnswerIsLostAndTheNextServerIsBehi
 		for e.leader.Exists("/a") {
 			time.Sleep(time.Microsecond)
 		}
-		if err := e.leader.Create("/a", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.leader.Create("/a", nil))
 		e.follower.RefuseConnections(false)
 		<-r.Done()
 		wantErr(t, r.Err())

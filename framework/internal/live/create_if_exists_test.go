@@ -27,9 +27,7 @@ func TestCreateIfExistsMakesOneNodeWhateverIsLost(t *testing.T) {
 				s := w.Session()
 				fault(w)
 				path, err := s.CreateIfExists(t.Context(), "/dir/guard", "/dir", "__READ__0000000007", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				stat, ok := w.Server.Stat(path)
 				if !ok || stat.EphemeralOwner != s.ID() || !strings.HasSuffix(path, "-__READ__0000000007") || len(w.Server.Children("/dir")) != 2 {
 					t.Errorf("entered as %s, and there is %q", path, w.Server.Children("/dir"))

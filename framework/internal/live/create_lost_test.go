@@ -32,9 +32,7 @@ func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
 				ensemble := zktest.NewEnsemble(2)
 				t.Cleanup(func() { _ = ensemble.Close() })
 				leader, follower := ensemble.Server(0), ensemble.Server(1)
-				if err := leader.Create("/dir", nil); err != nil {
-					t.Fatal(err)
-				}
+				must(t, leader.Create("/dir", nil))
 				var dials, left atomic.Int32
 				left.Store(refusals)
 				client := connect(t, leader, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -48,9 +46,7 @@ func TestALostCreateIsFoundAtAServerThatIsBehind(t *testing.T) {
 				ensemble.SetLag(1, 2*time.Second)
 				leader.DropReply(zktest.Match{Op: zktest.OpCreate2})
 				entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if n := leader.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] {
 					t.Errorf("entered as %s, there are %q", entry.Path, n)
 				}
@@ -90,9 +86,7 @@ func refusing(conn net.Conn, kind zktest.Op, left *atomic.Int32) net.Conn {
 func TestALostCreateThatADeposedLeaderDeniesIsFound(t *testing.T) {
 	deposedNext(t, func(t *testing.T, leader, _ *zktest.Server, s framework.Session, conns *atomic.Int32) {
 		entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n := leader.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] {
 			t.Errorf("entered as %s, there are %q", entry.Path, n)
 		}
@@ -125,9 +119,7 @@ func deposedNext(t *testing.T, test func(t *testing.T, leader, behind *zktest.Se
 			ensemble := zktest.NewEnsemble(2)
 			t.Cleanup(func() { _ = ensemble.Close() })
 			leader, behind := ensemble.Server(0), ensemble.Server(1)
-			if err := leader.Create("/dir", nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, leader.Create("/dir", nil))
 			var conns atomic.Int32
 			client := connect(t, leader, framework.WithDialer(func(ctx context.Context, network, address string) (conn net.Conn, err error) {
 				if conns.Load() == 1 {
@@ -205,9 +197,7 @@ func TestALostCreateIsFoundWithoutTheRightToReadTheRoot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				server := zktest.New(t)
-				if err := server.Create("/dir", nil); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Create("/dir", nil))
 				client := connect(t, server, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 					conn, err := server.DialContext(ctx, network, address)
 					return dialed(conn), err
@@ -217,9 +207,7 @@ func TestALostCreateIsFoundWithoutTheRightToReadTheRoot(t *testing.T) {
 				}
 				server.DropReply(zktest.Match{Op: zktest.OpCreate2})
 				entry, err := enterable(t, client).CreateProtected(t.Context(), "/dir", "n-", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if n := server.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] {
 					t.Errorf("entered as %s, there are %q", entry.Path, n)
 				}
@@ -233,9 +221,7 @@ func TestALostCreateIsFoundWithoutTheRightToReadTheRoot(t *testing.T) {
 func TestCreateProtectedOutlastsAServerThatIsBusyBeforeTheNextTry(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
-		if err := server.Create("/dir", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/dir", nil))
 		var left atomic.Int32
 		s := enterable(t, connect(t, server, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := server.DialContext(ctx, network, address)
@@ -244,9 +230,7 @@ func TestCreateProtectedOutlastsAServerThatIsBusyBeforeTheNextTry(t *testing.T) 
 		left.Store(2)
 		server.DropRequest(zktest.Match{Op: zktest.OpCreate2})
 		entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n := server.Children("/dir"); len(n) != 1 || entry.Path != "/dir/"+n[0] || left.Load() > 0 {
 			t.Errorf("entered as %s, there are %q, %d refusals left", entry.Path, n, left.Load())
 		}
@@ -295,9 +279,7 @@ func TestLostCreatesThatAreGivenUpAreLookedForBehindOneTransaction(t *testing.T)
 func TestALostCreateThatIsGivenUpWithoutAConnectionLeavesNoNode(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
-		if err := server.Create("/dir", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/dir", nil))
 		client := connect(t, server)
 		s := enterable(t, client)
 		server.DropReply(zktest.Match{Op: zktest.OpCreate2})
@@ -329,9 +311,7 @@ func givenUpBehind(t *testing.T, refusals int32) {
 		ensemble := zktest.NewEnsemble(2)
 		t.Cleanup(func() { _ = ensemble.Close() })
 		leader, follower := ensemble.Server(0), ensemble.Server(1)
-		if err := leader.Create("/dir", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, leader.Create("/dir", nil))
 		client := connect(t, leader, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := leader.DialContext(ctx, network, address)
 			if err == nil {
@@ -393,9 +373,7 @@ func TestCreateProtectedWhoseAnswerLeavesOpenWhetherItWasDoneLeavesNoNode(t *tes
 	const systemError = -1
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
-		if err := server.Create("/dir", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/dir", nil))
 		client := connect(t, server, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := server.DialContext(ctx, network, address)
 			return forged(conn, zktest.OpCreate2, systemError), err
@@ -447,9 +425,7 @@ func TestTheACLProviderIsAskedForAProtectedNode(t *testing.T) {
 		}
 		client := connect(t, server, framework.WithACLProvider(provider))
 		entry, err := enterable(t, client).CreateProtected(t.Context(), "/dir", "n-", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for path, want := range map[string]int32{entry.Path: zk.PermRead | zk.PermDelete, "/dir": zk.PermAll} {
 			if acl, _, err := client.ACL(t.Context(), path); err != nil || len(acl) != 1 || acl[0].Perms != want {
 				t.Errorf("%s: %+v, %v, want permissions %d", path, acl, err, want)

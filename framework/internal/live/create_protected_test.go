@@ -62,9 +62,7 @@ func TestCreateProtectedTakesOneRoundTripAndMakesTheParentsFirst(t *testing.T) {
 		w.Link.SetLatency(time.Second)
 		before := time.Now()
 		entry, err := s.CreateProtected(t.Context(), "/locks/one", "lock-", []byte("me"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if d := time.Since(before); d != 2*time.Second {
 			t.Errorf("it took %v", d)
 		}
@@ -93,9 +91,7 @@ func TestCreateProtectedMakesOneNodeWhateverIsLost(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				fault(w)
 				entry, err := w.Session().CreateProtected(t.Context(), "/locks", "lock-", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if got := w.Server.Children("/locks"); len(got) != 1 || "/locks/"+got[0] != entry.Path {
 					t.Errorf("entered as %s, and there is %q", entry.Path, got)
 				}
@@ -260,9 +256,7 @@ func TestCreateProtectedInADirectoryThatOthersDelete(t *testing.T) {
 		for i := range 20 {
 			began := time.Now()
 			entry, err := s.CreateProtected(w.Within(time.Minute), "/dir", "n-", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if took := time.Since(began); took > time.Second {
 				t.Errorf("create %d took %v, want at most a second", i, took)
 			}

@@ -44,9 +44,7 @@ func TestAServerWithoutCreate2AndContainersIsUsedWithout(t *testing.T) {
 					s = enterable(t, client)
 					entry, err = s.CreateProtected(t.Context(), "/a/b", "n-", []byte("x"))
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if took := time.Since(begun); took > 5*time.Second {
 					t.Errorf("it took %v to find out", took)
 				}
@@ -86,9 +84,7 @@ func TestAServerWithoutCreate2AndContainersIsUsedWithout(t *testing.T) {
 func connect(t *testing.T, server *zktest.Server, opts ...framework.Option) *framework.Client {
 	t.Helper()
 	client, err := framework.NewClient("zktest:2181", append([]framework.Option{framework.WithDialer(server.DialContext)}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
@@ -96,9 +92,7 @@ func connect(t *testing.T, server *zktest.Server, opts ...framework.Option) *fra
 func enterable(t *testing.T, client *framework.Client) framework.Session {
 	t.Helper()
 	s, err := client.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -145,9 +139,7 @@ func TestAServerThatCannotRemoveWatchesIsNotAskedToForEver(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t, zktest.WithKeeper("24.8"))
 		client := connect(t, server)
-		if err := server.Create("/w", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/w", nil))
 		for range 10 {
 			s := enterable(t, client)
 			w := s.WatchData("/w", func() {})
@@ -158,9 +150,7 @@ func TestAServerThatCannotRemoveWatchesIsNotAskedToForEver(t *testing.T) {
 		if n := server.Counts()[zktest.OpRemoveWatches]; n > 4 {
 			t.Errorf("it was asked %d times", n)
 		}
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, client.BlockUntilConnected(t.Context()))
 	})
 }
 
@@ -168,9 +158,7 @@ func TestAServerThatCannotRemoveWatchesIsNotAskedToForEver(t *testing.T) {
 func TestARequestThatEndsEveryConnectionFails(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		server := zktest.New(t)
-		if err := server.Create("/dir", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create("/dir", nil))
 		client := connect(t, server)
 		for n := range 20 {
 			server.DropRequest(zktest.Match{Op: zktest.OpCreate2, Nth: n + 1})
@@ -201,9 +189,7 @@ func TestALostCreateAtAServerThatHangsUpOnTransactions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				server := zktest.New(t)
-				if err := server.Create("/dir", nil); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Create("/dir", nil))
 				var log strings.Builder
 				dials := 0 // one after the other
 				client := connect(t, server, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
@@ -268,9 +254,7 @@ func TestBrokenConnectionsAreNoEvidence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
 				server := zktest.New(t)
-				if err := server.Create("/dir", nil); err != nil {
-					t.Fatal(err)
-				}
+				must(t, server.Create("/dir", nil))
 				s := enterable(t, connect(t, server))
 				breaks(server)
 				entry, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)

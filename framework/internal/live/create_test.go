@@ -34,9 +34,7 @@ func TestCreateWithoutAnACLAsksTheProvider(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				entry, err := w.live().Create(t.Context(), &c.creation)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				got, _, err := w.live().ACL(t.Context(), entry.Path)
 				if err != nil || !slices.Equal(got, c.want) {
 					t.Errorf("ACL of %s: got %v, %v, want %v", entry.Path, got, err, c.want)

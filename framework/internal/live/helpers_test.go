@@ -42,10 +42,7 @@ func (w *env) live() *live.Session {
 	return s
 }
 
-func wantErr(t testing.TB, err error, want ...error) {
-	t.Helper()
-	clienttest.WantErr(t, err, want...)
-}
+var must, wantErr = clienttest.Must, clienttest.WantErr
 
 // framed is a client's connection that shows its frames, lengths included, to a test. The handshakes are not shown.
 type framed struct {

@@ -21,16 +21,12 @@ func TestLeasesLiveOnTransactions(t *testing.T) {
 			t.Errorf("%d renewals with nothing held", n)
 		}
 		s := w.Session()
-		if err := s.BlockUntilValid(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.BlockUntilValid(t.Context()))
 		h := w.Bind()
 		before := w.Count(zktest.OpMulti)
 		time.Sleep(10 * clienttest.SessionTimeout)
 		synctest.Wait()
-		if err := h.Err(); err != nil {
-			t.Errorf("the hold was lost: %v", err)
-		}
+		wantErr(t, h.Err())
 		if n := w.Count(zktest.OpMulti) - before; n < 39 || n > 41 || w.Count(zktest.OpSync) != 0 {
 			t.Errorf("%d transactions and %d syncs in ten timeouts, want 40 and none", n, w.Count(zktest.OpSync))
 		}
@@ -77,9 +73,7 @@ func TestAnOutageIsSurvived(t *testing.T) {
 		w.Eventually("renewed", func() bool {
 			return h.ValidUntil().After(attached.Add(clienttest.SessionTimeout*9/10)) || h.Err() != nil
 		})
-		if err := h.Err(); err != nil {
-			t.Errorf("the hold was lost: %v", err)
-		}
+		wantErr(t, h.Err())
 		if waited := time.Since(attached); waited > clienttest.SessionTimeout/20 {
 			t.Errorf("renewed %v after the handshake: the first transaction makes it an anchor", waited)
 		}
@@ -139,17 +133,13 @@ func TestForARenewalTheRootNeedNotBeReadable(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Create("/held", framework.WithMode(framework.Ephemeral))
 		stat, err := w.Client.Exists(t.Context(), "/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := w.Client.SetACL(t.Context(), "/", zk.DigestACL(zk.PermAll, "some", "body"), stat.Aversion); err != nil {
 			t.Fatal(err)
 		}
 		h := w.Bind()
 		time.Sleep(10 * clienttest.SessionTimeout)
-		if err := h.Err(); err != nil {
-			t.Errorf("the hold was lost: %v", err)
-		}
+		wantErr(t, h.Err())
 		h.Release()
 	})
 }

@@ -47,9 +47,7 @@ func TestAnObserverHearsWhatTheSessionHears(t *testing.T) {
 		}
 		n.want(t, "listed 1,2")
 		defer w.watchData("/a/1").stop()
-		if err := w.Server.Delete("/a/1"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a/1"))
 		n.want(t, "gone 1")
 		w.watchData("/a/0").stop()
 		n.want(t, "gone 0")
@@ -124,9 +122,7 @@ func TestAnObserverHasAListingOfItsOwn(t *testing.T) {
 		s.ObserveChildren("/a", f)
 		defer s.UnobserveChildren("/a", f)
 		children, _, err := s.Children(t.Context(), "/a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		children[0] = "changed"
 		if f.children[0] != "1" {
 			t.Errorf("the observer has %q", f.children)
@@ -173,9 +169,7 @@ func TestAnObserverHearsOfADeletionBeforeAViewShowsIt(t *testing.T) {
 		watch := func() *watching { return w.watchData("/a/1") }
 		w.Make("/a/1")
 		toldFirst("an event", watch, func() {
-			if err := w.Server.Delete("/a/1"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Server.Delete("/a/1"))
 		})
 		resume := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData})
 		toldFirst("an answer", watch, resume)

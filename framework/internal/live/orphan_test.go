@@ -50,9 +50,7 @@ func stalled(t *testing.T, w *env, op zktest.Op, create func(t *testing.T, w *en
 	created := make(chan string, 1)
 	go func() {
 		path, err := create(t, w)
-		if err != nil {
-			t.Error(err)
-		}
+		wantErr(t, err)
 		created <- path
 	}()
 	synctest.Wait()
@@ -146,17 +144,13 @@ func TestAListingShowsANodeThatIsCreatedLate(t *testing.T) {
 		},
 		"another contender's": func(t *testing.T, w *env) {
 			entry, err := w.Session().CreateProtected(t.Context(), "/dir", "n-", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			<-w.Session().Remove(entry.Path).Done()
 		},
 		"the search for another node": func(t *testing.T, w *env) {
 			w.Server.DropReply(zktest.Match{Op: zktest.OpCreate2})
 			path, _, err := w.Client.Create(t.Context(), "/dir/n-", nil, framework.WithMode(framework.EphemeralSequential), framework.WithProtection())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			<-w.Session().Remove(path).Done()
 		},
 	} {
@@ -187,9 +181,7 @@ func TestANodeThatIsCreatedBetweenTheSearchAndTheNextTryIsRemovedAtOnce(t *testi
 		created := make(chan string, 1)
 		go func() {
 			entry, err := w.Session().CreateProtected(t.Context(), "/dir", "n-", nil)
-			if err != nil {
-				t.Error(err)
-			}
+			wantErr(t, err)
 			created <- entry.Path
 		}()
 		synctest.Wait()
@@ -240,9 +232,7 @@ func TestOfTwoNodesOfACreationTheLowerIsAdopted(t *testing.T) {
 				goOn := w.Server.Stall(zktest.Match{Op: how.op, Path: "/dir/*"})
 				go func() {
 					path, err := how.create(t, w)
-					if err != nil {
-						t.Error(err)
-					}
+					wantErr(t, err)
 					found <- path
 				}()
 				synctest.Wait()

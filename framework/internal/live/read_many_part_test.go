@@ -34,9 +34,7 @@ func wantReasons(t *testing.T, version string, refuses bool) {
 		var got []session.NodeRead
 		for read, err := range w.Session().ReadMany(t.Context(), []string{"/missing", "/secret", "/there"}, session.ReadData) {
 			wantErr(t, err)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got = append(got, read)
 		}
 		if len(got) != 3 {

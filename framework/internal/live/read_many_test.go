@@ -20,15 +20,11 @@ import (
 // fill makes nodes with size bytes each, which end with their number, and returns their paths.
 func fill(t *testing.T, server *zktest.Server, count, size int) (paths []string) {
 	t.Helper()
-	if err := server.Create("/many", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Create("/many", nil))
 	data := make([]byte, size)
 	for i := range count {
 		paths = append(paths, fmt.Sprintf("/many/%05d", i))
-		if err := server.Create(paths[i], fmt.Append(data, i)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Create(paths[i], fmt.Append(data, i)))
 	}
 	return paths
 }
@@ -101,9 +97,7 @@ func TestReadManyReadsLittleAheadOfASlowLoop(t *testing.T) {
 		before := w.Count(zktest.OpGetData)
 		taken := 0
 		for _, err := range w.Session().ReadMany(t.Context(), paths, session.ReadData) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			time.Sleep(time.Minute) // all answers have come
 			if taken++; taken == 100 {
 				break
@@ -144,14 +138,10 @@ func TestReadManyDelaysNoRenewal(t *testing.T) {
 					return slowLink{conn, perByte}, err
 				}))
 				s, err := client.Session(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				ended := make(chan error, 1)
 				binding, err := s.Bind(func(cause error) { ended <- cause }, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer binding.Release()
 				paths, begun := fill(t, w.Server, c.count, c.size), time.Now()
 				together(paths, c.readers, func(part []string) { wantMany(t, s, part, c.size) })

@@ -55,9 +55,7 @@ func TestARemovalGoesAheadOfWhatIsAskedForLater(t *testing.T) {
 				listed := make(chan []string, 1)
 				go func() {
 					children, err := s.List(t.Context(), "/dir")
-					if err != nil {
-						t.Error(err)
-					}
+					wantErr(t, err)
 					listed <- children
 				}()
 				if away {

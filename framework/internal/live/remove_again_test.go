@@ -35,9 +35,7 @@ func TestARefusedRemovalIsAskedForAgain(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				w.Make("/dir")
 				entry, err := w.Session().CreateProtected(t.Context(), "/dir", "n-", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				w.protect("/dir", zk.PermAll&^zk.PermDelete)
 				r := w.Session().Remove(entry.Path)
 				<-r.Done()
@@ -71,9 +69,7 @@ func TestARefusedRemovalIsAskedForAgainOnTheNextConnection(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/dir")
 		entry, err := w.Session().CreateProtected(t.Context(), "/dir", "n-", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w.protect("/dir", zk.PermAll&^zk.PermDelete)
 		<-w.Session().Remove(entry.Path).Done()
 		w.protect("/dir", zk.PermAll)
@@ -81,9 +77,7 @@ func TestARefusedRemovalIsAskedForAgainOnTheNextConnection(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		w.Link.Heal()
 		w.Eventually("removed", func() bool { return !w.Server.Exists(entry.Path) })
-		if err := w.Session().Err(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Session().Err())
 	})
 }
 
@@ -114,9 +108,7 @@ func TestARemovalThatConnectionsEndOnIsAskedForAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/dir")
 		entry, err := w.Session().CreateProtected(t.Context(), "/dir", "n-", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		stop := w.Server.Observe(func(r zktest.Request) {
 			if r.Op == zktest.OpSetAuth { // the first of a connection
 				w.Server.DropRequest(zktest.Match{Op: zktest.OpDelete})
@@ -137,8 +129,6 @@ func TestARemovalThatConnectionsEndOnIsAskedForAgain(t *testing.T) {
 			t.Fatalf("got %v, the test needs a removal that connections end on", r.Err())
 		}
 		w.Eventually("removed", func() bool { return !w.Server.Exists(entry.Path) })
-		if err := w.Session().Err(); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.Session().Err())
 	}, framework.WithAuthorization("digest", []byte("a:b")))
 }

@@ -15,13 +15,9 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 	auth := framework.WithAuthorization("digest", []byte(printtest.Credentials))
 	bubble(t, func(t *testing.T, w *env) {
 		s := w.live()
-		if err := s.AddAuth(t.Context(), "digest", []byte("other:"+printtest.Password)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.AddAuth(t.Context(), "digest", []byte("other:"+printtest.Password)))
 		binding, err := s.Bind(func(error) {}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer binding.Release()
 		watch := s.WatchData("/", func() {})
 		defer watch.Stop()

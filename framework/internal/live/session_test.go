@@ -171,9 +171,7 @@ func TestTheGrantedTimeoutCanBeRead(t *testing.T) {
 		}
 		client := w.Dial("zk:2181", framework.WithSessionTimeout(24*time.Hour), framework.WithConnectionTimeout(time.Minute))
 		s, err := client.Session(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := s.Timeout(); got != time.Hour { // the longest that the server grants
 			t.Errorf("got %v, want an hour", got)
 		}

@@ -35,9 +35,7 @@ func TestAWatchThatIsPutOffIsSetInAMoment(t *testing.T) {
 		w.wantWatches(0)
 		time.Sleep(60 * time.Millisecond)
 		w.wantWatches(1)
-		if err := w.Server.Delete("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a"))
 		synctest.Wait()
 		if got := o.View(); got.Status != framework.StatusGone || wakes != 2 {
 			t.Errorf("%+v after %d wakes", got, wakes)

@@ -56,9 +56,7 @@ func TestAPersistentWatchOnChildrenSeesTheNodeThatIsCreatedAgain(t *testing.T) {
 					}
 					w.wantWatches(1)
 					for _, path := range []string{"/a/b", "/a"} {
-						if err := w.Server.Delete(path); err != nil {
-							t.Fatal(err)
-						}
+						must(t, w.Server.Delete(path))
 					}
 					synctest.Wait()
 				}

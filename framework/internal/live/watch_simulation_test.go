@@ -146,9 +146,7 @@ func TestSimulatedWatchesKnowInTheEndWhatIs(t *testing.T) {
 			w.Connected()
 			w.session = w.Session()
 			w.run()
-			if err := w.Client.Close(); err != nil {
-				t.Error(err)
-			}
+			wantErr(t, w.Client.Close())
 			if t.Failed() || *simulationSeed != 0 {
 				t.Logf("at %s, replay with -seed %d:\n%s", version, seed, strings.Join(w.log, "\n"))
 			}

@@ -77,18 +77,14 @@ func (s *since) stop() {
 func TestWatchesOfSeveralNodesAreOneRequestThatReadsNone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := newSince(w)
-		if err := w.Server.Delete("/first"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/first"))
 		s.watch(s.zxid, "/first", "/second", s.own)
 		s.want("/first", framework.StatusGone, false, 1)
 		s.want("/second", framework.StatusPresent, false, 0)
 		s.want(s.own, framework.StatusPresent, false, 0)
 		s.wantCounts(1, 0)
 		w.wantWatches(2)
-		if err := w.Server.SetData(s.own, []byte("leave")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData(s.own, []byte("leave")))
 		s.want(s.own, framework.StatusPresent, true, 1)
 		if got := s.watches[s.own].View(); string(got.Data) != "leave" || !got.Own {
 			t.Errorf("got %+v, want the new data of the session's own node", got)
@@ -101,9 +97,7 @@ func TestWatchesOfSeveralNodesAreOneRequestThatReadsNone(t *testing.T) {
 func TestNodeThatHasChangedSinceItWasKnownIsRead(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := newSince(w)
-		if err := w.Server.SetData(s.own, []byte("leave")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData(s.own, []byte("leave")))
 		s.watch(s.zxid, "/second", s.own)
 		s.want("/second", framework.StatusPresent, false, 0)
 		s.want(s.own, framework.StatusPresent, true, 1)
@@ -119,9 +113,7 @@ func TestNodeThatHasChangedSinceItWasKnownIsRead(t *testing.T) {
 func TestSubscriberThatKnowsTooLittleHasTheNodeRead(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := newSince(w)
-		if err := w.Server.SetData("/second", []byte("new")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData("/second", []byte("new")))
 		stat, _ := w.Server.Stat("/second")
 		s.watch(stat.Mzxid, "/second")
 		s.want("/second", framework.StatusPresent, false, 0)
@@ -165,9 +157,7 @@ func TestServerWithoutCreate2IsNotAskedToSetWatches(t *testing.T) {
 				for errors.Is(err, session.ErrSessionLost) { // create2 costs the first sessions
 					own, err = enterable(t, client).CreateProtected(t.Context(), "/dir", "n-", nil)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				s := enterable(t, client)
 				watch := s.WatchDataSince(own.Stat.Czxid, session.WatchedNode{Path: own.Path, Wake: func() {}, Readable: true})[0]
 				synctest.Wait()
@@ -193,12 +183,8 @@ func TestEventBehindTheAnswerToSetWatchesIsHeard(t *testing.T) {
 		server := zktest.New(t, zktest.WithKeeper("26.8"))
 		client := connect(t, server)
 		own, err := enterable(t, client).CreateProtected(t.Context(), "/dir", "n-", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(server.Create("/gone", nil), server.Delete("/gone"), server.SetData(own.Path, []byte("new"))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, errors.Join(server.Create("/gone", nil), server.Delete("/gone"), server.SetData(own.Path, []byte("new"))))
 		watched := enterable(t, client).WatchDataSince(own.Stat.Czxid,
 			session.WatchedNode{Path: own.Path, Wake: func() {}, Readable: true}, session.WatchedNode{Path: "/gone", Wake: func() {}, Readable: true})
 		synctest.Wait()
@@ -257,9 +243,7 @@ func TestNodesAreReadWhereTheServerDoesNotTakeSetWatches(t *testing.T) {
 				client := connect(t, server, spoilSets(server, hangUp, &asked))
 				s := enterable(t, client)
 				own, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for range 5 {
 					watch := enterable(t, client).WatchDataSince(own.Stat.Czxid, session.WatchedNode{Path: own.Path, Wake: func() {}, Readable: true})[0]
 					time.Sleep(5 * time.Second)
@@ -353,9 +337,7 @@ func TestLateReadThatFindsALostEventHasTheClientReadEachNode(t *testing.T) {
 		s := newSince(w)
 		zxid := s.hide("/hidden1", "/hidden2")
 		s.watch(zxid, "/hidden1", s.own)
-		if err := w.Server.Delete("/hidden1"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/hidden1"))
 		s.want("/hidden1", framework.StatusPresent, false, 0)
 		time.Sleep(s.Session().Timeout() / 8)
 		s.want("/hidden1", framework.StatusGone, false, 1)

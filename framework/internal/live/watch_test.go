@@ -58,9 +58,7 @@ func (w *env) wantWatches(want int) {
 func TestAViewSaysWhetherTheNodeIsTheSessionsOwn(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		entry, err := w.Session().CreateProtected(w.Context(), "/dir", "n-", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		other := w.Dial("zk:2181")
 		if _, _, err := other.Create(w.Context(), "/others", nil, framework.WithMode(framework.Ephemeral)); err != nil {
 			t.Fatal(err)
@@ -85,9 +83,7 @@ func TestManyWatchesOfANodeAreOneAtTheServer(t *testing.T) {
 		if n := w.Count(zktest.OpGetData) + w.Count(zktest.OpGetChildren2); n != 2 {
 			t.Errorf("%d requests", n)
 		}
-		if err := w.Server.SetData("/a", []byte("2")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData("/a", []byte("2")))
 		synctest.Wait()
 		for _, o := range data {
 			if got := string(o.view().Data); got != "2" {
@@ -121,9 +117,7 @@ func TestAWatchThatIsTakenOffAndSetAgainAtOnceFires(t *testing.T) {
 			old.Stop()
 			o := w.watchData("/a")
 			w.wantWatches(1)
-			if err := w.Server.SetData("/a", nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Server.SetData("/a", nil))
 			synctest.Wait()
 			if o.wakes != 2 {
 				t.Fatalf("woken %d times, want for the first look and for the change", o.wakes)
@@ -180,12 +174,8 @@ func TestAChangeWhileAwayIsSeen(t *testing.T) {
 		w.Link.Cut()
 		w.Eventually("suspended", func() bool { return w.Client.State() == framework.StateSuspended })
 		same.want(t, framework.StatusUnknown)
-		if err := w.Server.SetData("/changed", []byte("2")); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Server.Delete("/deleted"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData("/changed", []byte("2")))
+		must(t, w.Server.Delete("/deleted"))
 		w.Make("/parent/child")
 		w.Link.Heal()
 		w.Eventually("reconnected", func() bool { return w.Client.State() == framework.StateReconnected })
@@ -203,9 +193,7 @@ func TestAChangeWhileAwayIsSeen(t *testing.T) {
 			}
 		}
 		w.wantWatches(3)
-		if err := w.Server.SetData("/same", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.SetData("/same", nil))
 		synctest.Wait()
 		if same.wakes != 3 {
 			t.Errorf("got %d wakes of a watch that was set again, want 3", same.wakes)
@@ -218,9 +206,7 @@ func TestANodeThatIsGoneStaysGone(t *testing.T) {
 		w.Make("/a")
 		data, children, absent := w.watchData("/a"), w.watchChildren("/a"), w.watchData("/absent")
 		absent.want(t, framework.StatusGone)
-		if err := w.Server.Delete("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a"))
 		w.Make("/absent")
 		data.want(t, framework.StatusGone)
 		children.want(t, framework.StatusGone)
@@ -239,9 +225,7 @@ func TestANewcomerSeesTheNodeThatWasMadeAnew(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		w.Make("/a")
 		old := w.watchChildren("/a")
-		if err := w.Server.Delete("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a"))
 		synctest.Wait()
 		w.Make("/a")
 		newcomer := w.watchChildren("/a")
@@ -262,9 +246,7 @@ func TestALastingWatchSeesTheNodeMadeAnew(t *testing.T) {
 		lasting := s.WatchDataPersistent("/a", func() { wakes++ })
 		plain := w.watchData("/a")
 		for range 3 {
-			if err := w.Server.Delete("/a"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Server.Delete("/a"))
 			synctest.Wait()
 			if got := lasting.View().Status; got != framework.StatusGone {
 				t.Errorf("status %d after the deletion", got)
@@ -307,9 +289,7 @@ func TestANodeDeletedWhileItsWatchIsBeingSetIsGone(t *testing.T) {
 		release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData, Path: "/a"})
 		o := w.watchData("/a")
 		o.want(t, framework.StatusUnknown)
-		if err := w.Server.Delete("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a"))
 		release()
 		o.want(t, framework.StatusGone)
 		if o.wakes != 1 {
@@ -373,9 +353,7 @@ func TestALastingWatchThatIsEndedWhileItAsksForANewNodeLeavesNothing(t *testing.
 		lasting := s.WatchDataPersistent("/a", func() {})
 		synctest.Wait()
 		release := w.Server.HoldRequest(zktest.Match{Op: zktest.OpGetData})
-		if err := w.Server.Delete("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a"))
 		synctest.Wait()
 		if got := lasting.View().Status; got != framework.StatusGone {
 			t.Errorf("got status %d after the deletion, want %d", got, framework.StatusGone)
@@ -402,9 +380,7 @@ func TestANodeThatMayNotBeReadIsWatchedForItsExistence(t *testing.T) {
 		w.Link.Reset()
 		time.Sleep(time.Second)
 		o.want(t, framework.StatusPresent)
-		if err := w.Server.Delete("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Server.Delete("/a"))
 		o.want(t, framework.StatusGone)
 		w.Make("/a")
 		o.want(t, framework.StatusGone)

@@ -87,7 +87,5 @@ func TestWhatHappensInTheMiddleOfAQuestionIsHeeded(t *testing.T) {
 // again ends the tree and begins it again.
 func again(t *testing.T, q *questioned, l *listener) {
 	q.Session().UnwatchTree("/t", l)
-	if err := q.Session().WatchTree("/t", l); err != nil {
-		t.Error(err)
-	}
+	wantErr(t, q.Session().WatchTree("/t", l))
 }

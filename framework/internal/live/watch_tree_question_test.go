@@ -146,9 +146,7 @@ func TestAServerWithoutTreeWatchesIsFoundOutBesideTheSessionsConnection(t *testi
 				l, other := &listener{}, &listener{}
 				q.Link.SetLatency(time.Millisecond) // both are asked for before the answer
 				for path, o := range map[string]*listener{"/t": l, "/u": other} {
-					if err := q.Session().WatchTree(path, o); err != nil {
-						t.Fatal(err)
-					}
+					must(t, q.Session().WatchTree(path, o))
 				}
 				time.Sleep(time.Second)
 				q.Link.SetLatency(0)
@@ -177,9 +175,7 @@ func TestAServerWithoutTreeWatchesIsFoundOutBesideTheSessionsConnection(t *testi
 				}
 				data.stop()
 				q.wantWatches(0)
-				if err := q.Client.Close(); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, q.Client.Close())
 			})
 		})
 	}

@@ -87,9 +87,7 @@ func atEach(t *testing.T, f func(t *testing.T, w *env)) {
 				w.Client = w.Dial("zk:2181")
 				w.Connected()
 				f(t, w)
-				if err := w.Client.Close(); err != nil {
-					t.Error(err)
-				}
+				wantErr(t, w.Client.Close())
 			})
 		})
 	}
@@ -143,9 +141,7 @@ func TestATreeAndOtherWatchesOnItsRootDoNotDisturbEachOther(t *testing.T) {
 						l.want(t)
 						name := fmt.Sprintf("n%d", n)
 						w.Make("/t/" + name)
-						if err := w.Server.SetData("/t", []byte(name)); err != nil {
-							t.Fatal(err)
-						}
+						must(t, w.Server.SetData("/t", []byte(name)))
 						if on[tree] {
 							l.want(t, "+/t/"+name, "=/t")
 						}
