@@ -1,6 +1,7 @@
 package counters_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -11,29 +12,42 @@ import (
 	"github.com/gocurator/curator/recipes/counters"
 )
 
-// Java's ByteBuffer.putLong and putInt.
-func TestNumbersHaveTheBytesOfJava(t *testing.T) {
+// An atomic is what both counters have in common.
+type atomic[T int32 | int64] interface {
+	Get(ctx context.Context) (T, error)
+	Set(ctx context.Context, n T) error
+	Add(ctx context.Context, delta T) (before, after T, err error)
+}
+
+// wantNumbers sets numbers, checks their bytes, and adds beyond the greatest and the least.
+func wantNumbers[T int32 | int64](t *testing.T, server *zktest.Server, c atomic[T], least, most T, bytes map[T]string) {
+	t.Helper()
+	for n, want := range bytes {
+		must(t, c.Set(t.Context(), n))
+		data, _ := server.Data(path)
+		if got, err := c.Get(t.Context()); fmt.Sprintf("%x", data) != want || got != n || err != nil {
+			t.Errorf("%d: got %x, read as %d, %v, want %s", n, data, got, err, want)
+		}
+	}
+	for _, test := range []struct{ before, delta, after T }{{most, 1, least}, {least, -1, most}, {most - 1, 3, least + 1}} {
+		must(t, c.Set(t.Context(), test.before))
+		if before, after, err := c.Add(t.Context(), test.delta); before != test.before || after != test.after || err != nil {
+			t.Errorf("got %d, %d, %v, want %d wrapped to %d", before, after, err, test.before, test.after)
+		}
+	}
+}
+
+// Java's ByteBuffer.putLong and putInt, and its additions.
+func TestNumbersHaveTheBytesOfJavaAndWrapAsThere(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)
-		long := counters.NewDistributedAtomicLong(client, "/long")
-		integer := counters.NewDistributedAtomicInteger(client, "/integer")
-		for n, want := range map[int64]string{
+		wantNumbers(t, server, counters.NewDistributedAtomicLong(client, path), math.MinInt64, math.MaxInt64, map[int64]string{
 			0: "0000000000000000", 1: "0000000000000001", -1: "ffffffffffffffff", 0x0102030405060708: "0102030405060708",
 			math.MinInt64: "8000000000000000", math.MaxInt64: "7fffffffffffffff",
-		} {
-			must(t, long.Set(t.Context(), n))
-			data, _ := server.Data("/long")
-			if got, err := long.Get(t.Context()); fmt.Sprintf("%x", data) != want || got != n || err != nil {
-				t.Errorf("%d: got %x, read as %d, %v, want %s", n, data, got, err, want)
-			}
-		}
-		for n, want := range map[int32]string{0: "00000000", -2: "fffffffe", 0x01020304: "01020304", math.MinInt32: "80000000"} {
-			must(t, integer.Set(t.Context(), n))
-			data, _ := server.Data("/integer")
-			if got, err := integer.Get(t.Context()); fmt.Sprintf("%x", data) != want || got != n || err != nil {
-				t.Errorf("%d: got %x, read as %d, %v, want %s", n, data, got, err, want)
-			}
-		}
+		})
+		wantNumbers(t, server, counters.NewDistributedAtomicInteger(client, path), math.MinInt32, math.MaxInt32, map[int32]string{
+			0: "00000000", -2: "fffffffe", 0x01020304: "01020304", math.MinInt32: "80000000",
+		})
 	})
 }
 
@@ -84,21 +98,6 @@ func TestEmptyDataAndAMissingNodeAreZero(t *testing.T) {
 		}
 		put(t, server, nil)
 		wantAdd(t, l, 3, 0, 3)
-	})
-}
-
-func TestAddWrapsAsJavaDoes(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		client, _ := newClient(t, server)
-		number(t, server, math.MaxInt64)
-		long := counters.NewDistributedAtomicLong(client, path)
-		wantAdd(t, long, 1, math.MaxInt64, math.MinInt64)
-		wantAdd(t, long, -1, math.MinInt64, math.MaxInt64)
-		integer := counters.NewDistributedAtomicInteger(client, "/integer")
-		must(t, integer.Set(t.Context(), math.MaxInt32-1))
-		if before, after, err := integer.Add(t.Context(), 3); before != math.MaxInt32-1 || after != math.MinInt32+1 || err != nil {
-			t.Errorf("got %d, %d, %v, want it wrapped", before, after, err)
-		}
 	})
 }
 

@@ -1,10 +1,13 @@
 package counters_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
+	"github.com/gocurator/curator/recipes/counters"
 )
 
 // A loss is what gets lost of the first write, and what others do before it is sent again.
@@ -125,62 +128,44 @@ func TestTheAnswerOfEachTryMayBeLost(t *testing.T) {
 	}
 }
 
-func TestCompareAndSetThatLosesItsAnswerSaysWhatIsKnown(t *testing.T) {
-	for name, test := range map[string]struct {
-		loss
-		want    bool
-		unknown bool
-		left    int64
-	}{
-		"not executed":                 {loss{}, true, false, 9},
-		"executed":                     {loss{executed: true}, false, true, 9},
-		"not executed, another write":  {loss{false, writes(7)}, false, false, 7},
-		"not executed, the same write": {loss{false, writes(9)}, false, true, 9},
-		"executed, then another write": {loss{true, writes(7)}, false, true, 7},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, server *zktest.Server) {
-				number(t, server, 5)
-				l, _ := newLong(t, server)
-				test.happen(t, server)
-				ok, err := l.CompareAndSet(t.Context(), 5, 9)
-				if test.unknown {
-					wantUnknown(t, err, framework.ErrConnectionLost)
-				} else if err != nil {
-					t.Errorf("got %v, want no error", err)
-				}
-				if ok != test.want {
-					t.Errorf("got %v, want %v", ok, test.want)
-				}
-				wantNumber(t, server, test.left)
-			})
-		})
+func TestCompareAndSetOrInitializeThatLosesItsAnswerSaysWhatIsKnown(t *testing.T) {
+	type call func(ctx context.Context, l *counters.DistributedAtomicLong) (bool, error)
+	compare := func(ctx context.Context, l *counters.DistributedAtomicLong) (bool, error) {
+		return l.CompareAndSet(ctx, 5, 9)
 	}
-}
-
-// The node is missing at first, and its parent is there.
-func TestInitializeThatLosesItsAnswerSaysWhatIsKnown(t *testing.T) {
+	initialize := func(ctx context.Context, l *counters.DistributedAtomicLong) (bool, error) {
+		return l.Initialize(ctx, 9)
+	}
 	for name, test := range map[string]struct {
+		call
 		loss
 		want    bool
 		unknown bool
 		left    int64
 	}{
-		"not executed":                           {loss{}, true, false, 9},
-		"executed":                               {loss{executed: true}, false, true, 9},
-		"executed, then a write":                 {loss{true, writes(7)}, false, true, 7},
-		"executed, then deleted":                 {loss{true, remove}, true, false, 9},
-		"executed, then another node":            {loss{true, recreate(7, 0)}, false, false, 7},
-		"not executed, another node":             {loss{false, writes(7)}, false, false, 7},
-		"not executed, the same node":            {loss{false, writes(9)}, false, true, 9},
-		"not executed, another node and a write": {loss{false, writes(7, 8)}, false, true, 8},
+		"compare: not executed":                 {compare, loss{}, true, false, 9},
+		"compare: executed":                     {compare, loss{executed: true}, false, true, 9},
+		"compare: not executed, another write":  {compare, loss{false, writes(7)}, false, false, 7},
+		"compare: not executed, the same write": {compare, loss{false, writes(9)}, false, true, 9},
+		"compare: executed, then another write": {compare, loss{true, writes(7)}, false, true, 7},
+		// the node is missing at first, and its parent is there
+		"not executed":                           {initialize, loss{}, true, false, 9},
+		"executed":                               {initialize, loss{executed: true}, false, true, 9},
+		"executed, then a write":                 {initialize, loss{true, writes(7)}, false, true, 7},
+		"executed, then deleted":                 {initialize, loss{true, remove}, true, false, 9},
+		"executed, then another node":            {initialize, loss{true, recreate(7, 0)}, false, false, 7},
+		"not executed, another node":             {initialize, loss{false, writes(7)}, false, false, 7},
+		"not executed, the same node":            {initialize, loss{false, writes(9)}, false, true, 9},
+		"not executed, another node and a write": {initialize, loss{false, writes(7, 8)}, false, true, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
-				must(t, server.Create("/numbers", nil))
+				if must(t, server.Create("/numbers", nil)); strings.HasPrefix(name, "compare") {
+					number(t, server, 5)
+				}
 				l, _ := newLong(t, server)
 				test.happen(t, server)
-				ok, err := l.Initialize(t.Context(), 9)
+				ok, err := test.call(t.Context(), l)
 				if test.unknown {
 					wantUnknown(t, err, framework.ErrConnectionLost)
 				} else if err != nil {
