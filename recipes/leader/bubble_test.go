@@ -156,11 +156,3 @@ func wantNodes(t *testing.T, server *zktest.Server, want int) {
 		t.Errorf("got nodes %v, want %d", got, want)
 	}
 }
-
-func ids(all []leader.Participant) []string {
-	names := make([]string, len(all))
-	for i, p := range all {
-		names[i] = p.ID
-	}
-	return names
-}

@@ -3,8 +3,6 @@ package leader_test
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,38 +37,6 @@ func awaitTerm(t *testing.T, l *leader.LeaderLatch) *locks.Lease {
 	return term
 }
 
-func TestLatchesLeadInTheOrderOfTheirStart(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		names := []string{"first", "", "third"}
-		var latches []*leader.LeaderLatch
-		for _, name := range names {
-			latches = append(latches, start(t, newPeer(t, server).latch(leader.WithID(name))))
-			wantNodes(t, server, len(latches)) // Start has returned
-		}
-		for i, l := range latches {
-			term := awaitTerm(t, l)
-			if l.ID() != names[i] || !strings.Contains(term.NodeName(), "-latch-") {
-				t.Errorf("latch %q leads by node %s", l.ID(), term.NodeName())
-			}
-			all, err := latches[0].Participants(t.Context())
-			if err != nil || !slices.Equal(ids(all), names[i:]) {
-				t.Errorf("got participants %q, %v, want %q", ids(all), err, names[i:])
-			}
-			if p, err := l.Leader(t.Context()); err != nil || p.Token != term.FencingToken() || p != all[0] {
-				t.Errorf("got leader %+v, %v", p, err)
-			}
-			for n, other := range latches {
-				if got := other.HasLeadership(); got != (n == i) {
-					t.Errorf("latch %d: HasLeadership is %t while %d leads", n, got, i)
-				}
-			}
-			wantErr(t, l.Close(), nil)
-			wantErr(t, term.Err(), locks.ErrReleased)
-		}
-		wantNodes(t, server, 0)
-	})
-}
-
 func TestOnlyLatchesCountForALatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server)
@@ -85,49 +51,6 @@ func TestOnlyLatchesCountForALatch(t *testing.T) {
 		}
 		_, err := locks.NewInterProcessMutex(p.Client, path+"/0").TryAcquire(t.Context())
 		wantErr(t, err, nil)
-	})
-}
-
-func TestTermOfALatchEndsBeforeItsNodeIsRemoved(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		l := start(t, newPeer(t, server).latch())
-		term, removals := awaitTerm(t, l), 0
-		work := term.Context(t.Context())
-		defer server.Observe(func(r zktest.Request) {
-			if r.Op != zktest.OpDelete {
-				return
-			}
-			removals++
-			if work.Err() == nil || l.HasLeadership() {
-				t.Errorf("got a term (error %v, leadership %t) while the node is removed, want it ended before",
-					work.Err(), l.HasLeadership())
-			}
-		})()
-		wantErr(t, l.Close(), nil)
-		if removals != 1 {
-			t.Errorf("got %d removals", removals)
-		}
-	})
-}
-
-func TestLatchThatIsCutOffEndsBeforeTheNextLeads(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := newPeer(t, server)
-		first := start(t, p.latch())
-		second := start(t, newPeer(t, server).latch())
-		term := awaitTerm(t, first)
-		p.link.Mute()
-		go func() {
-			<-term.Done()
-			if second.HasLeadership() {
-				t.Error("got both leading, want the first alone")
-			}
-		}()
-		awaitTerm(t, second)
-		wantErr(t, term.Err(), locks.ErrLeaseLost)
-		if first.HasLeadership() {
-			t.Error("got both leading, want the second alone")
-		}
 	})
 }
 

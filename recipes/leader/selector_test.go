@@ -2,7 +2,6 @@ package leader_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,58 +11,6 @@ import (
 	"github.com/gocurator/curator/recipes/leader"
 	"github.com/gocurator/curator/recipes/locks"
 )
-
-func TestParticipantsLeadInTheOrderInWhichTheyCame(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		names := []string{"first", "second", "third"}
-		terms := make([]chan *locks.Lease, len(names))
-		var observer *leader.LeaderSelector
-		for i, name := range names {
-			s := newPeer(t, server).selector(leader.WithID(name))
-			if s.ID() != name {
-				t.Errorf("got id %q, want %q", s.ID(), name)
-			}
-			observer = s
-			terms[i] = make(chan *locks.Lease, 1)
-			go func() {
-				term, err := s.Campaign(t.Context())
-				wantErr(t, err)
-				terms[i] <- term
-			}()
-			synctest.Wait()
-		}
-		var token int64
-		for i, name := range names {
-			term := <-terms[i]
-			all, err := observer.Participants(t.Context())
-			if err != nil || !slices.Equal(ids(all), names[i:]) {
-				t.Errorf("got participants %v, %v, want %v", ids(all), err, names[i:])
-			}
-			for n, p := range all {
-				if p.IsLeader != (n == 0) {
-					t.Errorf("participant %d: IsLeader is %t", n, p.IsLeader)
-				}
-			}
-			leads, err := observer.Leader(t.Context())
-			switch {
-			case err != nil:
-				t.Fatal(err)
-			case leads.ID != name, leads.Path != path+"/"+term.NodeName(), leads.Token != term.FencingToken(), !leads.IsLeader, leads != all[0]:
-				t.Errorf("got leader %+v, want %s at %s with token %d", leads, name, term.NodeName(), term.FencingToken())
-			case leads.Token <= token:
-				t.Errorf("got token %d after %d", leads.Token, token)
-			}
-			token = leads.Token
-			synctest.Wait()
-			for _, later := range terms[i+1:] {
-				if len(later) > 0 {
-					t.Error("got two terms that overlap, want one leader at a time")
-				}
-			}
-			wantErr(t, term.Release())
-		}
-	})
-}
 
 func TestSelectorAndMutexAtOnePathExcludeEachOther(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {

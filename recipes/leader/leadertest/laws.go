@@ -93,6 +93,9 @@ func order(w *world) {
 	var want []string
 	for _, id := range []string{"a", "b", "c"} {
 		all, want = append(all, w.candidate(id).stand()), append(want, id)
+		if nodes := w.nodes(); len(nodes) != len(all) || all[len(all)-1].selectorOrLatch().ID() != id {
+			w.t.Errorf("%s: got the nodes %v, want %d", id, nodes, len(all))
+		}
 	}
 	var before *locks.Lease
 	for i, c := range all {
@@ -103,7 +106,9 @@ func order(w *world) {
 		}
 		before = term
 		for _, observer := range all {
-			observer.lists(want[i:]...)
+			if first := observer.lists(want[i:]...); first.Token != term.FencingToken() || first.Path != w.path+"/"+term.NodeName() {
+				w.t.Errorf("got the leader %+v, want one with the token %d at %s", first, term.FencingToken(), term.NodeName())
+			}
 		}
 		c.resign()
 		if !errors.Is(term.Err(), locks.ErrReleased) || c.leads() {

@@ -11,7 +11,7 @@ import (
 
 // An election is what selectors and latches have in common.
 type election interface {
-	HasLeadership() bool
+	ID() string
 	Leader(ctx context.Context) (leader.Participant, error)
 	Participants(ctx context.Context) ([]leader.Participant, error)
 }
@@ -28,13 +28,13 @@ func (c *candidate) selectorOrLatch() election {
 	}
 }
 
-// lists wants the participants in their order, as the candidate sees them. The first one leads.
-func (c *candidate) lists(want ...string) {
+// lists wants the participants in their order, as the candidate sees them. The first one, which it returns, leads.
+func (c *candidate) lists(want ...string) (first leader.Participant) {
 	c.w.t.Helper()
 	all, err := c.selectorOrLatch().Participants(c.w.t.Context())
 	if err != nil {
 		c.w.t.Error(err)
-		return
+		return first
 	}
 	var got []string
 	for i, p := range all {
@@ -46,10 +46,11 @@ func (c *candidate) lists(want ...string) {
 	if !slices.Equal(got, want) {
 		c.w.t.Errorf("%s lists %v, want %v", c.id, got, want)
 	}
-	first, err := c.selectorOrLatch().Leader(c.w.t.Context())
+	first, err = c.selectorOrLatch().Leader(c.w.t.Context())
 	if err != nil || first != all[0] {
 		c.w.t.Errorf("%s sees the leader %+v, %v, want %+v", c.id, first, err, all[0])
 	}
+	return first
 }
 
 func (c *candidate) session() int64 {
