@@ -154,34 +154,24 @@ func TestASecondReleaseHarmsNobody(t *testing.T) {
 	})
 }
 
-func TestDoSaysThatTheLockWasLost(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := newPeer(t, server)
-		err := locks.Do(t.Context(), p.mutex(), func(ctx context.Context) error {
-			p.link.Mute()
-			<-ctx.Done()
-			p.link.Heal()
-			return nil
+func TestDoNamesALossOnceWhateverWorkReturns(t *testing.T) {
+	for name, returned := range map[string]func(ctx context.Context) error{
+		"nil":       func(context.Context) error { return nil },
+		"the cause": func(ctx context.Context) error { return fmt.Errorf("work: %w", context.Cause(ctx)) },
+	} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			p := newPeer(t, server)
+			err := locks.Do(t.Context(), p.mutex(), func(ctx context.Context) error {
+				p.link.Mute()
+				<-ctx.Done()
+				p.link.Heal()
+				return returned(ctx)
+			})
+			if got := strings.Count(fmt.Sprint(err), "lost: "); !errors.Is(err, locks.ErrLeaseLost) || got != 1 {
+				t.Errorf("%s: got %v, want the loss, once", name, err)
+			}
 		})
-		if !errors.Is(err, locks.ErrLeaseLost) {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-func TestDoNamesALossOnceWhenWorkReturnsTheCauseOfItsContext(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p := newPeer(t, server)
-		err := locks.Do(t.Context(), p.mutex(), func(ctx context.Context) error {
-			p.link.Mute()
-			<-ctx.Done()
-			p.link.Heal()
-			return fmt.Errorf("work: %w", context.Cause(ctx))
-		})
-		if got := strings.Count(fmt.Sprint(err), "lost: "); !errors.Is(err, locks.ErrLeaseLost) || got != 1 {
-			t.Errorf("got %v, want the loss, once", err)
-		}
-	})
+	}
 }
 
 func TestParticipantsStandInTheirOrder(t *testing.T) {

@@ -407,26 +407,6 @@ func (c *crowd) visit(writes bool) error {
 	return nil
 }
 
-// Curator: testLockPath. The writer's session is killed: it loses the lock, the next one gets in, and its node is known
-// still.
-func TestWriterWhoseSessionIsKilledLosesItsLease(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		p, other := newPeer(t, server), newPeer(t, server)
-		write := acquire(t, readWrite(p).WriteLock())
-		reader := begin(t.Context(), t, readWrite(other).ReadLock())
-		session, err := p.Session(t.Context())
-		must(t, err)
-		expire(server, session.ID())
-		release(t, (<-reader).must(t))
-		settle()
-		wantErr(t, write.Err(), locks.ErrLeaseLost)
-		if server.Exists(path + "/" + write.NodeName()) {
-			t.Error("got the writer's node, want it removed")
-		}
-		wantErr(t, write.Release(), locks.ErrLeaseLost)
-	})
-}
-
 // A crowd counts who is in the protected place.
 type crowd struct {
 	mu                     sync.Mutex

@@ -301,21 +301,6 @@ func TestNothingIsGrantedInALapsedSession(t *testing.T) {
 	})
 }
 
-func TestClosedClientEndsWaitsForLeases(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		other, p := newPeer(t, server), newPeer(t, server)
-		acquire(t, semaphore(other, 1))
-		front := begin(t.Context(), t, semaphore(p, 1))
-		behind := begin(t.Context(), t, semaphore(p, 1))
-		settle()
-		wantErr(t, p.Close())
-		wantErr(t, (<-front).err, framework.ErrClosed)
-		wantErr(t, (<-behind).err, framework.ErrClosed)
-		wantNodes(t, server, leasesPath, "", 1)
-		wantNodes(t, server, gatePath, "", 0)
-	})
-}
-
 // A release makes room at once for the same client, also while its removal is on its way.
 func TestLeaseThatIsLeavingMakesRoomForTheSameClient(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {

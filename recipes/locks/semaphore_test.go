@@ -244,19 +244,6 @@ func TestLockDataIsThatOfLeases(t *testing.T) {
 	})
 }
 
-// Curator: testClientClose.
-func TestLeasesOfAClosedClientAreFree(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		first, second := newPeer(t, server), newPeer(t, server)
-		lease := acquire(t, semaphore(first, 1))
-		waiter := begin(t.Context(), t, semaphore(second, 1))
-		isWaiting(t, waiter)
-		wantErr(t, first.Close())
-		release(t, (<-waiter).must(t))
-		wantErr(t, lease.Err(), locks.ErrLeaseLost)
-	})
-}
-
 // Curator: testMaxPerSession, testRelease1AtATime, testReleaseInChunks, testThreads.
 func TestNeverMoreThanTheLimitAreIn(t *testing.T) {
 	for _, test := range []struct{ clients, each, limit, most, rounds int }{
