@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/framework/listen"
 	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/setup"
 )
 
 // A CuratorCache is a copy of a node, and of what is below it, that follows the servers. See the package's
@@ -55,11 +56,9 @@ var (
 func NewCuratorCache(client *framework.Client, path string, opts ...Option) *CuratorCache {
 	c := &CuratorCache{client: client, path: path, options: newOptions(opts), listeners: listen.NewListeners(listen.Newest[*state])}
 	c.now.Store(&state{})
-	errs := append([]error{session.ValidatePath(path)}, c.options.errs...)
-	if client == nil {
-		errs = append(errs, errors.New("client is nil"))
-	}
-	c.err = session.JoinErrors(errs...)
+	problems := append(setup.Problems{session.ValidatePath(path)}, c.options.problems...)
+	problems.Refuse(client == nil, "client is nil")
+	c.err = session.JoinErrors(problems...)
 	return c
 }
 

@@ -1,9 +1,9 @@
 package cache
 
 import (
-	"errors"
-	"fmt"
 	"time"
+
+	"github.com/gocurator/curator/recipes/internal/setup"
 )
 
 // An Option changes what a [CuratorCache] keeps. Options that are out of range, or contradict each other, are refused
@@ -16,23 +16,15 @@ type options struct {
 	keep      func(relative string) bool // nil keeps everything
 	maxBytes  int64                      // no limit if it is 0
 	readAgain time.Duration              // never if it is 0
-	errs      []error
+	problems  setup.Problems
 }
 
 const everything = -1
 
 func newOptions(opts []Option) options {
 	o := options{depth: everything, readAgain: time.Hour}
-	for _, option := range opts {
-		if option == nil {
-			o.errs = append(o.errs, errors.New("an option is nil"))
-			continue
-		}
-		option(&o)
-	}
-	if o.depth == 0 && o.keep != nil {
-		o.errs = append(o.errs, errors.New("WithFilter with a depth of 0: there is nothing to filter"))
-	}
+	setup.Apply(&o.problems, &o, opts)
+	o.problems.Refuse(o.depth == 0 && o.keep != nil, "WithFilter with a depth of 0: there is nothing to filter")
 	return o
 }
 
@@ -43,9 +35,7 @@ func newOptions(opts []Option) options {
 // TreeCache.Builder.setMaxDepth().
 func WithDepth(depth int) Option {
 	return func(o *options) {
-		if depth < 0 {
-			o.errs = append(o.errs, fmt.Errorf("WithDepth(%d): a depth is not negative", depth))
-		}
+		o.problems.Refuse(depth < 0, "WithDepth(%d): a depth is not negative", depth)
 		o.depth = depth
 	}
 }
@@ -63,9 +53,7 @@ func WithoutData() Option { return func(o *options) { o.noData = true } }
 // Curator: TreeCacheSelector.
 func WithFilter(keep func(relative string) bool) Option {
 	return func(o *options) {
-		if keep == nil {
-			o.errs = append(o.errs, errors.New("WithFilter: the function is nil"))
-		}
+		o.problems.Refuse(keep == nil, "WithFilter: the function is nil")
 		o.keep = keep
 	}
 }
@@ -76,9 +64,7 @@ func WithFilter(keep func(relative string) bool) Option {
 // Curator has none.
 func WithMaxBytes(limit int64) Option {
 	return func(o *options) {
-		if limit <= 0 {
-			o.errs = append(o.errs, fmt.Errorf("WithMaxBytes(%d): the limit must be positive", limit))
-		}
+		o.problems.Refuse(limit <= 0, "WithMaxBytes(%d): the limit must be positive", limit)
 		o.maxBytes = limit
 	}
 }
@@ -89,9 +75,7 @@ func WithMaxBytes(limit int64) Option {
 // Curator has none.
 func WithReadAgain(every time.Duration) Option {
 	return func(o *options) {
-		if every < 0 {
-			o.errs = append(o.errs, fmt.Errorf("WithReadAgain(%v): a time is not negative", every))
-		}
+		o.problems.Refuse(every < 0, "WithReadAgain(%v): a time is not negative", every)
 		o.readAgain = every
 	}
 }

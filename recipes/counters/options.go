@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/setup"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -43,16 +44,11 @@ func WithLock(path string) Option { return func(o *options) { o.lock = &path } }
 // newCounter is for constructors. What is wrong with their arguments is the error of each call.
 func newCounter[T number](client *framework.Client, path string, opts []Option) counter[T] {
 	c := counter[T]{client: client, path: path}
-	problems := []error{
-		session.ValidatePath(path), problem(path == "/", "the root is no counter"), problem(client == nil, "client is nil"),
-	}
+	problems := setup.Problems{session.ValidatePath(path)}
+	problems.Refuse(path == "/", "the root is no counter")
+	problems.Refuse(client == nil, "client is nil")
 	var o options
-	for _, opt := range opts {
-		problems = append(problems, problem(opt == nil, "an option is nil"))
-		if opt != nil {
-			opt(&o)
-		}
-	}
+	setup.Apply(&problems, &o, opts)
 	if o.lock != nil {
 		problems = append(problems, lockProblem(path, *o.lock))
 		c.mutex = locks.NewInterProcessMutex(client, *o.lock)
@@ -63,19 +59,14 @@ func newCounter[T number](client *framework.Client, path string, opts []Option) 
 	return c
 }
 
-func problem(there bool, text string) error {
-	if there {
-		return errors.New(text)
-	}
-	return nil
-}
-
 // lockProblem says what is wrong with the path of a lock. A lock makes its path as a container, which servers remove
 // when it is empty: below a counter that was deleted, it would make a counter that does not last.
 func lockProblem(path, lock string) error {
 	if err := session.ValidatePath(lock); err != nil {
 		return fmt.Errorf("lock: %w", err)
 	}
-	inside := lock == path || strings.HasPrefix(lock, path+"/")
-	return problem(inside, fmt.Sprintf("the path of the lock, %q, is the counter's or below it", lock))
+	if lock == path || strings.HasPrefix(lock, path+"/") {
+		return fmt.Errorf("the path of the lock, %q, is the counter's or below it", lock)
+	}
+	return nil
 }

@@ -1,9 +1,7 @@
 package leader
 
 import (
-	"errors"
-	"fmt"
-
+	"github.com/gocurator/curator/recipes/internal/setup"
 	"github.com/gocurator/curator/recipes/locks"
 )
 
@@ -13,18 +11,12 @@ type Option func(*options)
 type options struct {
 	id       string
 	trace    locks.Trace
-	problems []error
+	problems setup.Problems
 }
 
 func newOptions(opts []Option) *options {
 	o := &options{}
-	for _, opt := range opts {
-		if opt == nil {
-			o.problems = append(o.problems, errors.New("an option is nil"))
-			continue
-		}
-		opt(o)
-	}
+	setup.Apply(&o.problems, o, opts)
 	return o
 }
 
@@ -37,9 +29,7 @@ const revokeMessage = "__REVOKE__"
 // Curator: LeaderSelector.setId().
 func WithID(id string) Option {
 	return func(o *options) {
-		if id == revokeMessage {
-			o.problems = append(o.problems, fmt.Errorf("the id %q would ask the leader to leave", id))
-		}
+		o.problems.Refuse(id == revokeMessage, "the id %q would ask the leader to leave", id)
 		o.id = id
 	}
 }

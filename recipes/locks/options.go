@@ -1,25 +1,18 @@
 package locks
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/recipes/internal/lockopt"
+	"github.com/gocurator/curator/recipes/internal/setup"
 )
 
 // An Option sets up a lock. A wrong one is an error of the first call on the lock.
 type Option func(*lockopt.Options)
 
 func newOptions(opts []Option) (o lockopt.Options) {
-	for _, opt := range opts {
-		if opt == nil {
-			o.Problems = append(o.Problems, errors.New("an option is nil"))
-			continue
-		}
-		opt(&o)
-	}
+	setup.Apply(&o.Problems, &o, opts)
 	return o
 }
 
@@ -32,12 +25,10 @@ const maxLockData = 1<<20 - 16<<10
 // InterProcessSemaphoreV2.setNodeData().
 func WithLockData(data []byte) Option {
 	return func(o *lockopt.Options) {
-		if len(data) > maxLockData {
-			o.Problems = append(o.Problems, fmt.Errorf("%w: lock data has %d bytes, servers take %d", framework.ErrTooLarge, len(data), maxLockData))
+		if len(data) > maxLockData { // Refuse would allocate for its arguments
+			o.Problems.Refuse(true, "%w: lock data has %d bytes, servers take %d", framework.ErrTooLarge, len(data), maxLockData)
 		}
-		if string(data) == revokeMessage {
-			o.Problems = append(o.Problems, fmt.Errorf("lock data %q would ask the holder to leave", revokeMessage))
-		}
+		o.Problems.Refuse(string(data) == revokeMessage, `lock data "`+revokeMessage+`" would ask the holder to leave`)
 		o.Node.OwnData, o.Node.Data = true, string(data)
 	}
 }
@@ -47,14 +38,8 @@ func WithLockData(data []byte) Option {
 func WithExtraMarkers(markers ...string) Option {
 	return func(o *lockopt.Options) {
 		for _, marker := range markers {
-			switch {
-			case marker == "":
-				o.Problems = append(o.Problems, errors.New("an extra marker is empty"))
-				continue
-			case strings.Contains(marker, "/"):
-				o.Problems = append(o.Problems, fmt.Errorf("the extra marker %q has a slash, no name of a node has", marker))
-				continue
-			}
+			o.Problems.Refuse(marker == "", "an extra marker is empty")
+			o.Problems.Refuse(strings.Contains(marker, "/"), "the extra marker %q has a slash, no name of a node has", marker)
 			o.Node.AddMarker(marker)
 		}
 	}

@@ -2,11 +2,11 @@ package locks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/setup"
 )
 
 // A RetainedLock is a lock with a local queue: of the contenders with one client, path and options, the first acquires
@@ -69,13 +69,7 @@ func (l *WriteLock) Retained(opts ...RetainOption) *RetainedLock {
 
 func newRetained(lock exclusiveLock, r recipe, reenter reentry, opts []RetainOption) *RetainedLock {
 	o := retainOptions{retention: retention{most: 64, busy: 100 * time.Millisecond}}
-	for _, opt := range opts {
-		if opt == nil {
-			o.problems = append(o.problems, errors.New("a RetainOption is nil"))
-			continue
-		}
-		opt(&o)
-	}
+	setup.Apply(&o.problems, &o, opts)
 	r.err = session.JoinErrors(append([]error{r.err}, o.problems...)...)
 	return &RetainedLock{
 		lock: lock, recipe: r, reenter: reenter,
@@ -88,7 +82,7 @@ type RetainOption func(*retainOptions)
 
 type retainOptions struct {
 	retention
-	problems []error
+	problems setup.Problems
 }
 
 // RetainHandOvers bounds how often a node is handed over, see [RetainedLock]. The default is 64; 0 means never.
@@ -114,9 +108,7 @@ func RetainAfterDemand(n int) RetainOption {
 }
 
 func (o *retainOptions) notNegative(name string, n int) int {
-	if n < 0 {
-		o.problems = append(o.problems, fmt.Errorf("%s must not be negative", name))
-	}
+	o.problems.Refuse(n < 0, "%s must not be negative", name)
 	return n
 }
 

@@ -1,11 +1,10 @@
 package nodes
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/setup"
 )
 
 // An Option changes how a [PersistentNode] is kept. Options that are out of range, or contradict each other, are
@@ -16,31 +15,19 @@ type options struct {
 	mode        framework.CreateMode
 	ttl         time.Duration
 	overwriting bool
-	errs        []error
+	problems    setup.Problems
 }
 
 func newOptions(opts []Option) options {
 	o := options{mode: framework.Ephemeral}
-	for _, option := range opts {
-		if option == nil {
-			o.errs = append(o.errs, errors.New("an option is nil"))
-			continue
-		}
-		option(&o)
-	}
-	switch {
-	case o.mode < framework.Persistent || o.mode > framework.PersistentSequentialWithTTL:
-		o.errs = append(o.errs, fmt.Errorf("WithMode(%d): unknown mode", o.mode))
-	case o.mode == framework.Container:
-		o.errs = append(o.errs, errors.New("WithMode(Container): servers remove a container that has no children"))
-	case o.hasTTL() && o.ttl < 2*time.Millisecond:
-		o.errs = append(o.errs, fmt.Errorf("WithTTL(%v): the mode needs a TTL of at least 2 ms", o.ttl))
-	case !o.hasTTL() && o.ttl != 0:
-		o.errs = append(o.errs, fmt.Errorf("WithTTL(%v): the mode has no TTL", o.ttl))
-	}
-	if (o.mode == framework.Persistent || o.mode == framework.PersistentWithTTL) && !o.overwriting {
-		o.errs = append(o.errs, fmt.Errorf("WithMode(%d): a node that outlives sessions names no owner: it needs Overwriting()", o.mode))
-	}
+	setup.Apply(&o.problems, &o, opts)
+	unknown := o.mode < framework.Persistent || o.mode > framework.PersistentSequentialWithTTL
+	unowned := o.mode == framework.Persistent || o.mode == framework.PersistentWithTTL
+	o.problems.Refuse(unknown, "WithMode(%d): unknown mode", o.mode)
+	o.problems.Refuse(o.mode == framework.Container, "WithMode(Container): servers remove a container that has no children")
+	o.problems.Refuse(o.hasTTL() && o.ttl < 2*time.Millisecond, "WithTTL(%v): the mode needs a TTL of at least 2 ms", o.ttl)
+	o.problems.Refuse(!o.hasTTL() && o.ttl != 0, "WithTTL(%v): the mode has no TTL", o.ttl)
+	o.problems.Refuse(unowned && !o.overwriting, "WithMode(%d): a node that outlives sessions names no owner: it needs Overwriting()", o.mode)
 	return o
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gocurator/curator/framework/listen"
 	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/setup"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -59,14 +60,10 @@ func NewPersistentNode(client *framework.Client, path string, data []byte, opts 
 		wanted: content{copied(data), 1}, news: make(chan struct{}),
 	}
 	n.state.had = n.wanted.data
-	errs := append([]error{session.ValidatePath(path)}, n.options.errs...)
-	if path == "/" {
-		errs = append(errs, errors.New("the root is always there"))
-	}
-	if client == nil {
-		errs = append(errs, errors.New("client is nil"))
-	}
-	n.err = session.JoinErrors(errs...)
+	problems := append(setup.Problems{session.ValidatePath(path)}, n.options.problems...)
+	problems.Refuse(path == "/", "the root is always there")
+	problems.Refuse(client == nil, "client is nil")
+	n.err = session.JoinErrors(problems...)
 	return n
 }
 

@@ -3,7 +3,11 @@
 // outside of this module cannot name it.
 package lockopt
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gocurator/curator/recipes/internal/setup"
+)
 
 // Options are the settings of one lock.
 type Options struct {
@@ -11,7 +15,7 @@ type Options struct {
 	Trace   any  // a locks.Trace, whose package imports this one; nil without one
 	Callers bool // the log names the caller of a lease that the program drops
 
-	Problems []error // with the options
+	Problems setup.Problems
 	Variant  *Variant
 }
 
