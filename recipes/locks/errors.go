@@ -16,10 +16,9 @@ var (
 	ErrLeaseLost = errors.New("locks: lease lost")
 	// ErrReleased says that a lease was released. Its contexts end with this cause.
 	ErrReleased = errors.New("locks: lease released")
-	// ErrCounterExhausted says that the counter of a lock's directory is near its end, 2³¹-1, beyond which numbers tell
-	// no order. For a minute the client asks for no further number, so that the server can remove the directory, an
-	// empty container, and its counter. Holders and waiters go on. A directory made by hand must be removed by hand,
-	// once unused.
+	// ErrCounterExhausted says that the counter of a lock's directory is near its end, 2³¹-1. The client asks for no
+	// further number for a minute, so that the server can remove the directory, an empty container, and its counter.
+	// Holders and waiters go on. Once unused, a directory made by hand must be removed by hand.
 	ErrCounterExhausted = queue.ErrCounterExhausted
 	// ErrRemoved is the reason of a lease that ended because its node was deleted.
 	ErrRemoved = queue.ErrRemoved
@@ -44,9 +43,9 @@ func (e *LostError) Is(target error) bool { return target == ErrLeaseLost }
 func (e *LostError) Unwrap() error { return e.Reason }
 
 // Explain says why the lease was lost, by what its client saw: the process did not run, no server was reached, the node
-// was removed, and so on. All leases that ended together share the answer. It does not block; the first call takes some
-// microseconds. Right after the removal of a node the client cannot know yet whether the servers have ended the whole
-// session: a call after the next answer of a server does, see session.NodeLoss. Trace's Lost waits for that.
+// was removed, and so on. Leases that ended together share the answer. It does not block; the first call takes some
+// microseconds. After the removal of a node the client knows by the next answer of a server whether the whole session
+// has ended, see session.NodeLoss. Trace's Lost waits for that.
 //
 // Curator has none.
 func (e *LostError) Explain() session.Explanation { return session.Explain(e.Reason) }
@@ -57,11 +56,11 @@ type AcquireError struct {
 	Path        string
 	Node        string // the caller's, if it had one
 	Predecessor string // the nearest node ahead, when last seen; empty without a wait
-	Ahead       int    // how many nodes were ahead; without a node, contenders of its process, see RetainedLock
+	Ahead       int    // nodes ahead; without a node, contenders of its process, see RetainedLock
 	OwnClient   bool   // Predecessor is of the same client
-	// OwnLease says that the caller waited for a lease that its client holds; of a semaphore, that its client holds
-	// all. If the lease is the caller's, it deadlocked: it did not pass the lease's context to Acquire, or the lock is
-	// not reentrant. A try never sets it.
+	// OwnLease says that the caller waited for a lease that its client holds, or of a semaphore for leases that its
+	// client all holds. A caller that holds it deadlocked: it did not pass the lease's context to Acquire, or the lock
+	// is not reentrant. A try never sets it.
 	OwnLease bool
 	Err      error
 }
@@ -86,8 +85,8 @@ func (e *AcquireError) Error() string {
 
 func (e *AcquireError) Unwrap() error { return e.Err }
 
-// A ReleaseError says that a lease has ended here, but that its node may still exist. The removal goes on in the
-// background, until it is done or the session is over; one that a server has refused is asked for again after pauses.
+// A ReleaseError says that a lease has ended here, but its node may still exist. The removal goes on in the background
+// until it is done or the session is over, after pauses if a server has refused it.
 type ReleaseError struct {
 	Path string
 	Node string // the lease's

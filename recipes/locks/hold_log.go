@@ -11,13 +11,13 @@ import (
 // A holdLog writes the ends of holds to the client's log: losses at Warn, releases at Debug.
 type holdLog struct{ logger *slog.Logger }
 
-// enabled spares making a record. No caller's context belongs to the end of a hold.
+// enabled saves making a record. The end of a hold has no context of a caller.
 func (l holdLog) enabled(level slog.Level) bool {
 	return l.logger.Enabled(context.Background(), level) //nolint:forbidigo // as above
 }
 
-// lost is called for each lost hold, after the end of its session's leases. It does not block. A process that stood
-// still notices late, when another client may hold the lock: so the record has the time of the end.
+// lost is called for each lost hold, after the end of its session's leases. It does not block. The record has the time
+// of the end, which a paused process notices late.
 func (l holdLog) lost(lost Lost, ended time.Time) {
 	var why *LostError
 	if !l.enabled(slog.LevelWarn) || !errors.As(lost.Err, &why) {
@@ -45,7 +45,7 @@ func (l holdLog) released(released Released) {
 	l.logger.Debug("locks: released", attrs...)
 }
 
-// dropped is called once for a lease that the program has lost.
+// dropped is called once for a lease that the program has dropped.
 func (l holdLog) dropped(lease *leaseState) {
 	if !l.enabled(slog.LevelError) {
 		return

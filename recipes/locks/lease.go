@@ -15,11 +15,10 @@ import (
 // A Lease is a held lock. It lasts until its Release or its loss: when the session may have ended, the client is
 // closed, or its node is removed. It ends before another contender can be admitted (G2). It is safe for concurrent use.
 //
-// A program that drops a Lease and its contexts without Release leaves the lock held, and nothing can release it. The
-// client's log says so at Error, after the next garbage collection: see [WithCaller] for where it was acquired. The
-// lock is not released, since the code that it guards may still run. A context that was made from the lease's and was
-// not canceled counts as one of them; a channel of Done, and the node's name or token, do not. A term of the Campaign
-// of a leader.LeaderSelector is not reported.
+// A program that drops a Lease and its contexts without Release leaves the lock held, because the code that it guards
+// may still run. The client's log says so at Error after the next garbage collection; [WithCaller] adds where it was
+// acquired. A context that was made from the lease's and not canceled counts as one of them; a channel of Done does
+// not. A term of the Campaign of a leader.LeaderSelector is not reported.
 //
 // Curator: Lease, and what a thread has between acquire() and release().
 type Lease struct {
@@ -29,8 +28,8 @@ type Lease struct {
 	_           [0]sync.Mutex   // so that vet finds copies
 }
 
-// A leaseState is a lease without what the program has of it, which it may lose: the rest of this package keeps no
-// Lease, but this. Only contexts do, which the program has as well.
+// A leaseState is what this package keeps of a lease, so that it can tell when the program drops the Lease and its
+// contexts.
 type leaseState struct {
 	recipe  *recipe      // nil for a multi-lock's
 	grant   *queue.Grant // nil for a multi-lock's
@@ -52,7 +51,7 @@ func newLease(r *recipe, g *queue.Grant) *Lease {
 
 var errNoLease = errors.New("locks: there is no lease: no Acquire returned it")
 
-// missing is the error of a nil Lease, as a failed Acquire returns, and of one that a program made.
+// missing is the error of a nil Lease, and of one that a program made.
 func (l *Lease) missing() error {
 	if l == nil || l.leaseState == nil {
 		return errNoLease
@@ -60,7 +59,7 @@ func (l *Lease) missing() error {
 	return nil
 }
 
-// single returns the lease, or those of a multi-lock's parts.
+// single returns the lease, or the leases of a multi-lock's parts.
 func (l *Lease) single() []*Lease {
 	if l.missing() != nil {
 		return nil
@@ -83,8 +82,8 @@ type follower struct {
 
 // follow ends f, once, when the lease ends, or now if it has. f.end must not block.
 //
-// Ended contexts are left out when the list would have to grow; half of it is free then, so each follower costs the
-// same. context.AfterFunc leaves them out sooner, and makes the end of thousands of leases half as slow again.
+// Ended contexts are removed when the list would have to grow. This leaves half the slice free, so the amortized cost
+// is constant. context.AfterFunc removes them sooner, but the end of thousands of leases takes half as long again.
 func (l *leaseState) follow(f follower) {
 	l.mu.Lock()
 	if l.ended {
@@ -129,9 +128,8 @@ func (l *leaseState) reason(over error) error {
 	return over
 }
 
-// Done is closed when the lease ends, by a timer at the end of its time. Timers stand still while the machine is
-// suspended: then Done can be late by what the lease had left before, unless a call of Err, the lease's or that of one
-// of its contexts, ends the lease first.
+// Done is closed when the lease ends. It relies on a timer, which stops while the machine is suspended, so Done can be
+// late by the time that the lease had left, unless a call of Err of the lease or of its contexts ends the lease first.
 func (l *Lease) Done() <-chan struct{} {
 	if l.missing() != nil {
 		over := make(chan struct{})
@@ -142,8 +140,8 @@ func (l *Lease) Done() <-chan struct{} {
 }
 
 // Err is nil while this lease holds the lock, [ErrReleased] after Release, and a [*LostError] after a loss. It compares
-// the time with ValidUntil, and so is right from the first call after a suspension on. A nil Lease, as a failed Acquire
-// returns, and one that a program made hold nothing: Err and Release say so.
+// the time with ValidUntil, so the first call after a suspension is correct. It is an error, as is Release, of a nil
+// Lease, which a failed Acquire returns, and of one that a program made.
 func (l *Lease) Err() error {
 	if err := l.missing(); err != nil {
 		return err
@@ -157,7 +155,7 @@ func (l *Lease) Err() error {
 	return lost // the end of the grant may not have come to this lease yet
 }
 
-// loss is the loss of the grant, or of a multi-lock's first part that is lost. It compares the time.
+// loss is the loss of the grant, or of a multi-lock's first lost part. It compares the time.
 func (l *Lease) loss() error {
 	if l.grant != nil {
 		if err := l.grant.Err(); errors.Is(err, ErrLeaseLost) {
@@ -172,10 +170,9 @@ func (l *Lease) loss() error {
 	return nil
 }
 
-// ValidUntil is when the lease ends unless its session is renewed; after the loss of the session, when it ended. Before
-// it, no server can give the lock to another contender, unless the lease is released or the node removed by hand: Err
-// reports that, ValidUntil does not. A lease that begins right after an outage may have little time left until the
-// session's next renewal.
+// ValidUntil is when the lease ends unless its session is renewed; after the loss of the session, when it ended. Until
+// then no server can give the lock to another contender, unless the lease is released or the node removed by hand,
+// which only Err reports. A lease that begins right after an outage may have little time left until the next renewal.
 func (l *Lease) ValidUntil() time.Time {
 	var first time.Time
 	for i, part := range l.single() {

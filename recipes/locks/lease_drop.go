@@ -7,22 +7,20 @@ import (
 )
 
 // A program that drops a Lease without Release leaves the lock held until the client is closed. The garbage collector
-// notices that: nothing in this package refers to a Lease, and what the package keeps of a leaseState leads to no
-// Lease.
+// notices that, because nothing in this package leads to a Lease:
 //
 //	program ─┬─────────────────► Lease ──► leaseState ──► grant, recipe
 //	         └► leaseContext ────►│            │ ▲
 //	               │              │            │ └── member, in the grant
 //	               └► context inside ◄── follower
 //
-// A context that package context makes from a lease's context refers to that, and is known to the context inside until
-// it is canceled. So a lease with such a context is not reported, nor is the parent of a lease that was acquired with
-// its context, until that one has ended.
+// The context inside knows the contexts that are made from a lease's context until they are canceled. Until then such a
+// lease is not reported, nor is the parent of a lease that was acquired with its context.
 //
-// The lock is never released here: what it guards may still run.
+// The lock is never released here, because what it guards may still run.
 
-// reportDrop has the log say when the program loses the lease. Its last step is what a program can see of the lease: no
-// lease that is still in the hands of this package is reported.
+// reportDrop has the log say when the program drops the lease. It runs last, so that no lease is reported before the
+// program has it.
 func (l *Lease) reportDrop() {
 	if l.recipe.opts.Callers {
 		var all [32]uintptr
@@ -31,10 +29,10 @@ func (l *Lease) reportDrop() {
 	l.drop = runtime.AddCleanup(l, (*leaseState).dropped, l.leaseState)
 }
 
-// dropped runs on a goroutine that all cleanups of the process share, and does not block: the client's log has a queue.
-// It does not compare the time: a lease whose time is up ends by its own timer.
+// dropped runs on a goroutine that all cleanups of the process share. It does not block, because the client's log has a
+// queue. A lease whose time is up ends by its own timer.
 //
-// Release of the last reference cannot race with it: Release keeps the Lease until released is set.
+// It cannot race with Release, which keeps the Lease until released is set.
 func (l *leaseState) dropped() {
 	l.mu.Lock()
 	over := l.ended || l.released

@@ -8,11 +8,11 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// Release ends the lease. The last lease of a hold removes the node, and waits for the server's answer for at most the
-// client's connection timeout. A retained lock may keep the node or hand it over instead.
+// Release ends the lease. The last lease of a hold removes the node, and waits for the answer for at most the client's
+// connection timeout. A retained lock may keep the node or hand it over instead.
 //
 // Errors: [ErrReleased] if it was released before; a [*LostError] if it was lost; a [*ReleaseError] if the removal is
-// refused or not confirmed. In every case the lease has ended. A multi-lock's lease releases its parts, the last one
+// refused or not confirmed. The lease has ended in every case. A multi-lock's lease releases its parts, the last one
 // first, waits for all answers together, and returns every failure.
 //
 // Curator: InterProcessLock.release(), Lease.close().
@@ -22,11 +22,11 @@ func (l *Lease) Release() error { return releaseAll(nil, l) }
 func (l *Lease) quit() {
 	enough := make(chan struct{})
 	close(enough)
-	_ = releaseAll(enough, l) // not the last lease, or its owner has an answer
+	_ = releaseAll(enough, l) // ignored: other leases remain, or the caller already returns an error
 }
 
-// releaseAll releases all leases, the last one first. It asks for every removal before it waits for the first answer,
-// so that all wait together for at most the longest connection timeout, or until enough is closed, which is no error.
+// releaseAll releases all leases, the last one first. It asks for all removals before it waits for the answers, for at
+// most the longest connection timeout, or until enough is closed, which is no error.
 func releaseAll(enough <-chan struct{}, leases ...*Lease) error {
 	var room [2]departure
 	var errs []error
@@ -38,7 +38,7 @@ func releaseAll(enough <-chan struct{}, leases ...*Lease) error {
 	return session.JoinErrors(errs...)
 }
 
-// A departure is a lease that has ended, and what its release still waits for.
+// A departure is a lease that has ended and the answer that its release waits for.
 type departure struct {
 	*Lease                  // nil if there is nothing to report but err
 	asked   time.Time       // when the lease ended

@@ -16,7 +16,7 @@ type InterProcessMutex struct{ recipe recipe }
 var _ Lock = (*InterProcessMutex)(nil)
 
 // NewInterProcessMutex returns the mutex at path, below which nothing else belongs. It does no I/O. The first call on
-// the mutex reports misuse: a nil client, an invalid path or a wrong option.
+// the mutex reports a nil client, an invalid path or a wrong option.
 //
 // Curator: new InterProcessMutex(client, path).
 func NewInterProcessMutex(client *framework.Client, path string, opts ...Option) *InterProcessMutex {
@@ -25,14 +25,14 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 
 // Acquire waits for the mutex and returns a Lease on it.
 //
-// It blocks until every earlier contender has left, or ctx is done; it waits outages out, see G10 of the package. ctx
-// bounds the wait alone, not the lease. A context from Lease.Context of this mutex re-enters without waiting or I/O.
+// It blocks until every earlier contender has left, or ctx is done, and waits outages out (G10). ctx bounds the wait,
+// not the lease. A context from Lease.Context of this mutex re-enters without waiting or I/O.
 //
 // Errors are [*AcquireError]s that unwrap to: ctx's cause and ctx.Err(); framework.ErrClosed; a *framework.ConnectError
 // without a connection; [ErrLeaseLost] or [ErrReleased] if ctx owns a lease that has ended; [ErrCounterExhausted];
 // [ErrOtherRecipe]; the server's answer (zk.ErrNoAuth, …) or a *framework.DisconnectError; framework.ErrInvalidPath and
-// other misuse. No node is left behind, see G5; but without DELETE permission below path it stays until the permission
-// comes back, or the session is over, and the client logs that at Warn.
+// other misuse. No node is left behind (G5). Without DELETE permission below path it stays until the permission comes
+// back or the session is over, and the client logs that at Warn.
 //
 // Curator: InterProcessMutex.acquire(); acquire(time, unit) is Acquire of [Within].
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
@@ -43,8 +43,8 @@ func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 // a taken mutex it costs one read and writes nothing.
 //
 // It blocks until the servers have answered, for at most the client's connection timeout. Then the error is a
-// *framework.ConnectError without a connection, and otherwise framework.ErrConnectionLost; never ErrNotAcquired, which
-// only servers can tell. The rest is as of Acquire.
+// *framework.ConnectError without a connection, and otherwise framework.ErrConnectionLost, but never ErrNotAcquired,
+// which only servers can tell. Otherwise it is like Acquire.
 //
 // Curator: InterProcessMutex.acquire(0, unit).
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
@@ -53,16 +53,14 @@ func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
 
 func (m *InterProcessMutex) identities() []identity { return m.recipe.identities() }
 
-// IsAcquiredInThisProcess reports whether this client holds the mutex. It does no I/O and compares the time: after a
-// loss it is false.
+// IsAcquiredInThisProcess reports whether this client holds the mutex. It does no I/O, and is false after a loss.
 //
 // Curator: InterProcessMutex.isAcquiredInThisProcess().
 func (m *InterProcessMutex) IsAcquiredInThisProcess() bool {
 	return m.recipe.isHeld(anyGrant)
 }
 
-// IsOwnedBy reports whether ctx owns a lease on this mutex that lasts, so that an Acquire with it re-enters. It does no
-// I/O.
+// IsOwnedBy reports whether ctx owns a lease on this mutex that lasts, so that Acquire would re-enter. It does no I/O.
 //
 // Curator: InterProcessMutex.isOwnedByCurrentThread().
 func (m *InterProcessMutex) IsOwnedBy(ctx context.Context) bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// Go has no thread that could own a lock, so a context does: one of Lease.Context knows its lease and those of the
-// contexts it was derived from, the innermost first.
+// Go has no thread that could own a lock, so a context from Lease.Context does. It knows its lease and the leases of
+// the contexts it was derived from, the innermost first.
 
 type ownerKey struct{}
 
@@ -22,8 +22,8 @@ func ownerOf(ctx context.Context) *owner {
 	return o
 }
 
-// WithoutLease returns a context that owns no lease: an Acquire with it queues like a stranger's. It is for goroutines
-// that must exclude each other, or the holder, although their contexts derive from the holder's.
+// WithoutLease returns a context that owns no lease, so an Acquire with it queues. It is for goroutines that must
+// exclude each other, or the holder, although their contexts derive from the holder's.
 func WithoutLease(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, (*owner)(nil))
 }

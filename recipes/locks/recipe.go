@@ -26,7 +26,7 @@ type recipe struct {
 	trace  *reporter
 	err    error // misuse: every call fails with it
 
-	// Of a semaphore alone.
+	// For semaphores only.
 	crowded func(leases []string) bool         // more than the limit
 	onLimit func(changed func()) (stop func()) // has changed called after each change of a semaphore's limit
 }
@@ -83,7 +83,7 @@ func (r *recipe) identities() []identity { return []identity{r.id} }
 
 type contention func(ctx context.Context) (*queue.Grant, queue.Progress, error)
 
-// A reentry returns the lease of ctx that is re-entered, nil if there is none, or refuses.
+// A reentry returns the lease of ctx to re-enter, or nil, or refuses.
 type reentry func(ctx context.Context) (*Lease, error)
 
 type outcome struct {
@@ -161,8 +161,7 @@ func (r *recipe) released(released Released, err error) error {
 	return released.Err
 }
 
-// ownLease reports whether a contender waits, or waited, for its own client. Mutexes and read/write locks at one path
-// share a queue.
+// ownLease reports whether a contender waits or waited for its own client. Mutexes and read/write locks share a queue.
 func (r *recipe) ownLease(at queue.Progress) bool {
 	if !at.Waits || r.id.family == semaphoreFamily {
 		return at.Waits && at.OwnHolds
@@ -207,8 +206,8 @@ func (r *recipe) join(g *queue.Grant) (*Lease, error) {
 	return l, nil
 }
 
-// reenter returns the innermost lease that ctx owns of the lock. It refuses one that has ended: its owner must neither
-// re-enter, nor queue like a stranger behind its own mistake.
+// reenter returns the innermost lease on the lock that ctx owns. It refuses one that has ended, whose owner must
+// neither re-enter nor queue again.
 func (r *recipe) reenter(ctx context.Context) (*Lease, error) {
 	lease := find(ctx, r.id, anyGrant)
 	if lease == nil {

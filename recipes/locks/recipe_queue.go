@@ -72,7 +72,7 @@ func (r *recipe) vary(cfg *queue.Config) {
 	}
 }
 
-// refuseSemaphore refuses a semaphore's directory: its contenders stand in another queue.
+// refuseSemaphore refuses a semaphore's directory, whose contenders stand in another queue.
 func refuseSemaphore(children []string) error {
 	if slices.Contains(children, leaseDirectory) {
 		return fmt.Errorf("%w: there is a semaphore's directory %s", ErrOtherRecipe, leaseDirectory)

@@ -29,8 +29,8 @@ func AttemptRevoke(ctx context.Context, client *framework.Client, nodePath strin
 	return nil
 }
 
-// RevocationRequested is closed when another client asks the holder to leave, also before the lease was granted. The
-// lease goes on until its Release. Requests for a node that this client may not read are not seen.
+// RevocationRequested is closed when another client asks the holder to leave, even before the grant. The lease goes on
+// until its Release. Requests for a node that this client may not read are not seen.
 //
 // Curator: Revocable.makeRevocable().
 func (l *Lease) RevocationRequested() <-chan struct{} {

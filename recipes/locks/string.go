@@ -7,7 +7,7 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// String names the lock and the node. Of a nil Lease, as a failed acquire returns, it is "<nil>".
+// String names the lock and the node. A nil Lease is "<nil>".
 func (l *Lease) String() string {
 	if l == nil {
 		return "<nil>"

@@ -10,13 +10,12 @@ import (
 
 // A Trace is a set of functions that a lock calls, unless they are nil.
 //
-// AcquireStart runs on the goroutine that calls Acquire. The others run after what they report, one at a time, those of
-// one lease in their order, on the goroutine of the client's framework.Trace. One that blocks delays other traces, but
-// no lock. Beyond 1,024 pending calls the client drops further ones and counts them in its log; it never drops Lost and
-// RevocationRequested.
+// AcquireStart runs on the goroutine that calls Acquire. The others run later on the goroutine of the client's
+// framework.Trace, one at a time, a lease's in order. One that blocks delays other traces, but no lock. Beyond 1,024
+// pending calls the client drops further ones, except Lost and RevocationRequested, and counts them in its log.
 type Trace struct {
 	// AcquireStart is called when Acquire or TryAcquire begins, and returns its context until AcquireEnd. While it
-	// blocks, Acquire blocks, even after the end of ctx.
+	// blocks, Acquire blocks, whatever ctx says.
 	AcquireStart func(ctx context.Context, start AcquireStart) context.Context
 	// Waiting is called when a contender begins to wait, and each time it moves up.
 	Waiting func(ctx context.Context, waiting Waiting)
@@ -28,8 +27,8 @@ type Trace struct {
 	Released func(released Released)
 	// RetentionEnded is called when an idle retained node is removed, see [RetainedLock].
 	RetentionEnded func(ended RetentionEnded)
-	// Lost is called when leases have ended without release; after the removal of their node when it is known whether
-	// that went with the session: at the next answer of a server, or the session's end.
+	// Lost is called when leases have ended without release. After the removal of a node it waits for the next answer
+	// of a server or the session's end, which tell whether the session ended too.
 	Lost func(lost Lost)
 }
 
@@ -45,8 +44,8 @@ type Waiting struct {
 	Predecessor string // the nearest conflicting node ahead
 	Ahead       int    // how many nodes ahead conflict
 	OwnClient   bool   // Predecessor is of the same client
-	// Local says that the contender waits in this process, without a node: see [RetainedLock]. Another call may follow
-	// when it contends at the servers.
+	// Local says that the contender waits in this process, without a node: see [RetainedLock]. If it contends at the
+	// servers later, another call may follow.
 	Local bool
 }
 
@@ -62,9 +61,9 @@ type AcquireEnd struct {
 	// FencingCount is the lease's. If it is not zero without Reentered, the node was handed over.
 	FencingCount int64
 	Session      int64 // the lease's; 0 after an error
-	// Zxid is the newest transaction that the client had seen before Acquire returned, see session.Session's LastZxid:
-	// the hold begins after it. The servers' log has both. A waiter may be let in by a watch event, which does not
-	// count: then it also begins after the deletion of the last Waiting's Predecessor.
+	// Zxid is the newest transaction that the client had seen before Acquire returned, see session.Session's LastZxid.
+	// The hold begins after it, as the servers' log shows. It also begins after the deletion of the last Waiting's
+	// Predecessor, whose watch event does not count.
 	Zxid int64
 	Err  error
 }
@@ -107,12 +106,12 @@ type Lost struct {
 	FencingCount int64
 	Zxid         int64 // the newest transaction that the client had seen when it noticed the loss
 	Err          error // a *LostError
-	// Explanation says why: its Kind is for a metric's label, its Sentence for people. It is that of the *LostError's
-	// Explain; under framework.StandardErrorPolicy a later call may know more, see session.LossConnectionLost.
+	// Explanation says why: its Kind is for a metric's label, its Sentence for people. It comes from the *LostError's
+	// Explain. Under framework.StandardErrorPolicy a later call may know more, see session.LossConnectionLost.
 	Explanation session.Explanation
 }
 
-// A reporter calls the trace on a goroutine of the client: locks report where leases end.
+// A reporter calls the trace on a goroutine of the client, because locks report where leases end.
 type reporter struct {
 	trace  Trace
 	client *framework.Client

@@ -8,12 +8,11 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A waitLog writes waits to the client's log: at Debug when one begins or moves up; at Warn when one has lasted for a
-// session timeout: a holder that was dead when it began has lost its lock by then, unless that one's timeout is longer;
-// then at Info each time that it has doubled, and at its end.
+// A waitLog writes waits to the client's log: at Debug when one begins or moves up, at Warn when it is long (see
+// queue.LongWait), then at Info each time that it has doubled, and at its end.
 type waitLog struct {
 	logger *slog.Logger
-	// ownLease reports whether a contender waits for a lease of its own client: perhaps its caller's own, a deadlock.
+	// ownLease reports whether a contender waits for a lease of its own client, perhaps in a deadlock.
 	ownLease func(queue.Progress) bool
 }
 
@@ -33,8 +32,8 @@ func (l waitLog) late(ctx context.Context, path string, at queue.Progress, waite
 	}
 }
 
-// ended writes the end of an acquire. A re-entry is none, and an error is the caller's to log, unless the log has the
-// wait's beginning.
+// ended writes the end of an acquire, except a re-entry. The caller logs an error, unless the log has the wait's
+// beginning.
 func (l waitLog) ended(ctx context.Context, at queue.Progress, end AcquireEnd) {
 	level := slog.LevelDebug
 	if at.WaitsLong {

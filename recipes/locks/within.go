@@ -11,27 +11,24 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// Within returns lock with a time limit: Acquire waits for at most d, counted from its call, and then returns
-// [ErrNotAcquired]. d bounds neither the lease nor work in Do(ctx, Within(lock, d), work); of a multi-lock it bounds
-// the whole. If d is not positive, Acquire is TryAcquire, which may take longer than a small d: up to the client's
-// connection timeout.
+// Within returns lock with a time limit: Acquire waits for at most d and then returns [ErrNotAcquired]. d bounds
+// neither the lease nor work in Do(ctx, Within(lock, d), work), nor re-entry, and bounds a multi-lock as a whole. If d
+// is not positive, Acquire is TryAcquire, which may take up to the client's connection timeout.
 //
 // Errors: those of lock, and
 //
 //   - [ErrNotAcquired], which is not context.DeadlineExceeded, if d has passed;
-//   - ctx's error if ctx has ended, too: a deadline of the caller's own is never reported as "not acquired";
+//   - ctx's error if ctx has ended as well, so that the caller's deadline is never reported as "not acquired";
 //   - a *framework.ConnectError if d has passed and there is no connection.
 //
-// No node is left behind. d does not bound re-entry, which takes no time.
+// No node is left behind.
 //
-// The result is the same lock as lock, also within a multi-lock, and does not change it. It is as safe for concurrent
-// use as lock.
+// The result is the same lock as lock, also within a multi-lock, and as safe for concurrent use.
 //
 // Curator: InterProcessLock.acquire(time, unit).
 func Within(lock Lock, d time.Duration) *TimedLock { return &TimedLock{lock: lock, d: d} }
 
-// A TimedLock is what [Within] returns. Whether the lock is held, by whom and by which contexts is asked of the lock
-// itself.
+// A TimedLock is what [Within] returns. Ask the lock itself whether it is held, and by whom.
 type TimedLock struct {
 	lock Lock
 	d    time.Duration
@@ -50,7 +47,7 @@ func (t *TimedLock) Acquire(ctx context.Context) (*Lease, error) {
 	return limited(ctx, &timeLimit{after: t.d}, t.lock.Acquire)
 }
 
-// TryAcquire is that of the lock: the time limit does not bound it.
+// TryAcquire is the lock's. The time limit does not bound it.
 func (t *TimedLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	if t.lock == nil {
 		return nil, errNilLock
@@ -71,19 +68,19 @@ func untimed(lock Lock) Lock {
 
 var errNilLock = errors.New("locks: the lock of Within is nil")
 
-// A timeLimit bounds one call, and is the cause with which its context ends. It stays in this package: the recipe whose
-// acquire it ends replaces it by what it means.
+// A timeLimit bounds one call, and is the cause of its context. The recipe whose acquire it ends replaces it by its
+// meaning.
 type timeLimit struct {
 	after  time.Duration
 	try    bool            // bounds a try, which must not end with ErrNotAcquired if no server said so
-	caller context.Context //nolint:containedctx // the call's: if it has ended, too, its error counts
+	caller context.Context //nolint:containedctx // the call's, whose error counts if it has ended as well
 }
 
 func (l *timeLimit) Error() string { return fmt.Sprintf("time limit of %v", l.after) }
 
 // limited calls acquire with a context that l ends as well.
 //
-// A limit not earlier than the caller's deadline gets no timer: both could end the context at one moment.
+// A limit not earlier than the caller's deadline gets no timer, because both could end the context at once.
 func limited[T any](ctx context.Context, l *timeLimit, acquire func(context.Context) (T, error)) (T, error) {
 	if deadline, ok := ctx.Deadline(); ok && !deadline.After(time.Now().Add(l.after)) {
 		return acquire(ctx)

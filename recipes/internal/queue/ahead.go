@@ -7,37 +7,35 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A contender begins to wait with one request, which sets the watches on its own node and on nodes ahead: on all of
-// them if at most three are ahead, otherwise on the two nearest. None is read. The contender knows them as of its own
-// creation: it needs no older news of a node ahead, and the data of its own node is what it has created, unless View
-// shows other data (framework/internal/watches/set.go).
+// A contender begins to wait with one request, which watches its own node and the nodes ahead (all of them if there are
+// at most three, otherwise the two nearest) and reads none. The contender knows them as of its own creation, and needs
+// no older news. The data of its own node is what it has created, unless View shows other data
+// (framework/internal/watches/set.go).
 //
-// With all nodes ahead watched, the contender needs no second listing. Its view lacks no node ahead of it, hears of the
-// end of each, and has no deleted ones but for those whose events are on their way. So the view says which node to wait
-// for, in whatever order the nodes end. With more nodes ahead it lists once more, when the next nearest has gone: the
-// others may all have gone meanwhile, or none.
+// With all nodes ahead watched, the contender needs no second listing, because its view lacks no node ahead and hears
+// of the end of each, in whatever order. With more nodes ahead it lists again when the next nearest has gone, because
+// any of the others may have gone.
 //
-// Why three: the nearest and the next nearest are watched in any case, and a further watch costs an event for each node
-// ahead. Four processes that take turns at one lock have three ahead.
+// The limit is three because the two nearest are watched in any case, a further watch costs an event for each node
+// ahead, and four processes that take turns at one lock have three ahead.
 //
-// A watch without a read says nothing of a node that the client may not read: the request is not refused, and since
-// 3.8.4 and 3.9.2 the event is dropped (S7). So the contender has a node read unless it knows better.
+// A watch without a read is not refused on a node that the client may not read, but its event is dropped (S7). So the
+// contender has a node read unless it knows better.
 //
-//   - Its own node it knows by the ACL with which the client has created it: if that lets anyone read, the server
-//     reports the removal on any connection, with any identity. A view admits by nothing else (rule 3), so the proof
-//     must not rest on what the client may read elsewhere, or could read on an earlier connection. A node with another
-//     ACL is read, by each contender: if that is refused, the view is not Current, and the contender lists the queue.
-//     Only a change of the ACL breaks this, as it breaks a watch that was set by a read.
-//   - Of the nodes of others it knows that the client has read one in this directory. The first wait of a client in a
-//     directory reads the node that it waits for, and watches no further one. If the client may read that node and not
-//     another, since the contenders of one directory have several ACLs, the end of the other is not heard until the
-//     first late read, which comes after an eighth of a session timeout at most. That is refused, or shows an event
-//     lost, and the client sets no watch without a read any more, in any directory (framework/internal/watches/set.go).
-//     So this costs a client an eighth of a session timeout once. A wait that ends without a grant before that has the
-//     node read at its end: shorter waits may fail until the first such answer has come. None of this admits a
-//     contender: where the end of a node is not heard, it goes on waiting.
+//   - It knows its own node by the ACL with which the client created it. If that lets anyone read, the server reports
+//     the removal on any connection, with any identity. A view admits by nothing else (rule 3), so what the client may
+//     read elsewhere, or could read earlier, is no proof. A node with another ACL is read by each contender. If that is
+//     refused, the view is not Current, and the contender lists the queue. Only a change of the ACL breaks this, as it
+//     breaks a watch that was set by a read.
+//   - Of the nodes of others it knows that the client has read one in this directory: the first wait of a client in a
+//     directory reads the node that it waits for, and watches no further one. If the contenders of the directory have
+//     several ACLs, and the client may not read another of the nodes, it hears of that node's end only by the first
+//     late read, after an eighth of a session timeout at most. From then on the client sets no watch without a read, in
+//     any directory (framework/internal/watches/set.go), so this happens once. A shorter wait that ends without a grant
+//     has the node read at its end, and others may fail until the answer. No contender is admitted by this; it only
+//     waits longer.
 //
-// A node that the contender waits for later, and does not watch yet, is read: that takes a request in any case.
+// A node that the contender waits for later, and does not watch yet, is read, because that takes a request in any case.
 
 // An aheadNode is a node ahead that a contender watches so that the view hears of its end.
 type aheadNode struct {
@@ -46,8 +44,8 @@ type aheadNode struct {
 }
 
 // watched are the nodes ahead that a contender watches when it begins to wait. Behind readers, which end in any order,
-// it is one node: the next one is read when that has gone. The answer shows the client a transaction from after the
-// ends so far, which proves them in the record of the acquire. Events would not, and the record names one node alone.
+// it is one node, and the next one is read when that has gone. The answer shows a transaction from after the ends so
+// far, which proves them in the record of the acquire, where events would not.
 func (d Decision) watched() []string {
 	if d.readers {
 		return []string{d.Awaited()}
@@ -90,17 +88,17 @@ func (c *Contender) watchTogether(d Decision) {
 	}
 }
 
-// noteRead notes what a view of a node ahead shows: that this client may read the nodes of others. (The node may be of
-// an earlier session of this client: then the case of several ACLs above comes sooner.) A node that it may not read has
-// a Stat too where servers show that, but then the client sets no watch without a read any more.
+// noteRead notes by the view of a node ahead that this client may read the nodes of others. (If the node is from an
+// earlier session of this client, the case of several ACLs above comes sooner.) Some servers show the Stat of a node
+// that may not be read, but then the client sets no more watches without a read.
 func (c *Contender) noteRead(view session.View) {
 	if c.watched != "" && view.Stat != nil && !view.Own {
 		c.queue.Registry.noteReadable(c.queue.Config.Dir)
 	}
 }
 
-// readUnheard reads the node that a wait was for which has ended without a grant, if no read has shown it: its end may
-// have come unheard, because the client may not read the node. It does not wait for the answer.
+// readUnheard reads the awaited node after a wait without a grant, if no read has shown it: the client may have missed
+// its end, because it may not read the node. It does not wait for the answer.
 func (c *Contender) readUnheard() {
 	if c.Grant != nil || c.watched == "" {
 		return

@@ -21,7 +21,7 @@ type Contender struct {
 	Grant    *Grant // set at admission
 	Progress Progress
 
-	// Waiter has what wakes the contender. Contenders that are waited for together share one.
+	// Waiter wakes the contender. Contenders that are waited for together share one.
 	Waiter session.Waiter
 	// GiveUp, if not nil, reports that a waiting try has no chance left.
 	GiveUp func() bool
@@ -71,8 +71,7 @@ func (c *Contender) WaitTurn(ctx context.Context) error {
 	return err
 }
 
-// NextDecision decides by what came with the contender's node, once: a listing, or a decision of the view; then by a
-// new listing (rule 2).
+// NextDecision uses once the listing or the decision that came with the node, and then a new listing (rule 2).
 func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	children, known := c.listing, c.known
 	c.listing, c.known = nil, false
@@ -96,7 +95,7 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	return c.note(d), nil
 }
 
-// note records the contender's progress. It copies names: a part would keep the listing in memory.
+// note records the contender's progress. It copies names, which would keep the listing in memory.
 func (c *Contender) note(d Decision) Decision {
 	d.Predecessor, d.NextAhead, d.First = strings.Clone(d.Predecessor), strings.Clone(d.NextAhead), strings.Clone(d.First)
 	c.Progress.Predecessor, c.Progress.Ahead = d.Predecessor, d.Ahead
@@ -110,8 +109,7 @@ func (c *Contender) decideByView() (d Decision, enough bool) {
 	return d, known && (d.Suffices(c.selfWatch != nil && c.selfWatch.View().Current) || c.watchesAll(d))
 }
 
-// Admit makes the grant. There is none, and no error, if the session is not valid at this moment: another listing is
-// necessary.
+// Admit makes the grant. If the session is not valid now, there is no grant and no error: list again.
 func (c *Contender) Admit() error {
 	g := &Grant{
 		Queue: c.queue, Node: c.node, Name: c.Me.Name, Fence: c.fence, Session: c.Session, waited: c.selfWatch != nil,
@@ -160,8 +158,8 @@ func (c *Contender) Await(ctx context.Context, d Decision) (Decision, error) {
 	return c.NextDecision(ctx)
 }
 
-// outlast blocks until a node is gone. It watches the directory if the node may not be watched. It then takes the watch
-// off: a server that is behind may list the node again, which must be seen to go again.
+// outlast blocks until a node is gone, and watches the directory if it may not watch the node. At the end it stops the
+// watch, because a server that is behind may list the node again.
 func (c *Contender) outlast(ctx context.Context, name string) error {
 	c.watchAhead(name)
 	for byChildren := false; ; {

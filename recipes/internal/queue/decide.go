@@ -14,8 +14,8 @@ type Decision struct {
 
 // Decide is the rule. The nodes may have any order.
 //
-// A reader waits for the nearest writer; Curator's watch the first. Many readers behind two writers must not all wake
-// when the first leaves: a reader has no NextAhead.
+// A reader waits for the nearest writer (Curator's for the first), and has no NextAhead, or all readers behind two
+// writers would wake when the first leaves.
 func Decide(nodes []Node, me Node) Decision {
 	d := Decision{Admitted: true}
 	var nearest, next, third Node
@@ -47,7 +47,7 @@ func Decide(nodes []Node, me Node) Decision {
 	return d
 }
 
-// DecideByListing is rule 2: a listing without the contender's node decides nothing. nodes are those of the listing.
+// DecideByListing is rule 2: a listing without the contender's node decides nothing.
 func (ms Markers) DecideByListing(children []string, me Node) (d Decision, nodes []Node, listed bool) {
 	if !slices.Contains(children, me.Name) {
 		return Decision{}, nil, false

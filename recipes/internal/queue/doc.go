@@ -8,8 +8,8 @@
 //
 //	A view that decides about a contender lacks no node ahead of it.
 //
-// It decides only about contenders whose nodes it has. It may have deleted nodes, which cost a wait. What may put a
-// node ahead of a contender makes the view say "I do not know": the contender lists the directory.
+// It decides only about contenders whose nodes it has. It may have deleted nodes, which cost a wait. After anything
+// that may put a node ahead of a contender, the view does not know, and the contender lists the directory.
 //
 // # What servers guarantee
 //
@@ -23,36 +23,36 @@
 //	S3   Stat.cversion = 2·creations − children. An answer's listing and Stat are of one moment.
 //	S4   A session does not go back in zxids that the client has taken from answers and not given up. It takes none
 //	     from events (framework/internal/transport/zxid.go). So the next server may list a node whose deletion was
-//	     heard of: a further wait, never an admission. Facts from events are deletions of unique names only, which
-//	     stay true.
+//	     heard of, which costs a wait and never admits. Events only tell of deletions of unique names, which stay
+//	     true.
 //	S5   When a session moves, servers refuse requests of the old connection. Once a transaction on the new one is
-//	     answered, none of them is executed any more, but for those that a server had read and not queued: a stalled
-//	     thread executes them late, by less than four session timeouts. A deposed leader answers a sync, but no
-//	     transaction. How it comes: framework/internal/live/create_lost.go. The net: framework/internal/live/orphan.go.
+//	     answered, none of them is executed, except those that a server had read and not queued: a stalled thread
+//	     executes them late, by less than four session timeouts. A deposed leader answers a sync, but no transaction.
+//	     See framework/internal/live/create_lost.go and orphan.go.
 //	S6   A deleted directory fires its data watch before anything in its successor is answered.
 //	S7   A watch that is set fires while its connection lasts.
 //	S8   A server grants the session timeout that it is asked for. The client asks for no more than any server has
 //	     granted it (framework/internal/transport/grant.go).
-//	end  A counter ends at 2³¹−1. From then on numbers are negative or repeated: no order. From 2³⁰ on only
-//	     listings decide. Newcomers are refused from 2³¹ − 2¹⁶ on, and with negative numbers.
+//	end  A counter ends at 2³¹−1. Later numbers are negative or repeated. From 2³⁰ on only listings decide. Newcomers
+//	     are refused from 2³¹ − 2¹⁶ on, and with negative numbers.
 //
 // # When S0, S7 or S8 does not hold
 //
 //	S0   Broken by forceSync=no and a loss of power, and by releases before 3.9.4 when servers of an ensemble restart
 //	     ("Outside this promise" in framework/session/LEASES.md). The holder's node is gone and the next contender is
-//	     admitted. The holder hears of that on its next connection, if at all: no client can prevent it. The net: the
-//	     store refuses the holder, by a check in the same transaction or by a fencing token.
+//	     admitted. The holder hears of that on its next connection, if ever. No client can prevent it, but the store
+//	     can refuse the holder, by a check in the same transaction or a fencing token.
 //	S7   Broken by an ACL of the watched node or directory that takes READ from the client: since 3.8.4 and 3.9.2 the
-//	     server drops the event, and the watch with it. Broken by the admin command restore of 3.9: it swaps the data
-//	     under live connections, and the watches are gone. The net: a wait that has lasted T, the session timeout, reads
-//	     again what it watches, then at 2T, 4T and so on (framework/internal/watches/late.go). Any lost event costs
-//	     time, never a life, with one exception: if an administrator removes the node of a contender, and the event of
-//	     that is lost, the contender is let in, or holds on, beside the next. A wait sets watches without a read, which
-//	     would be refused, only on nodes that it knows to be readable (ahead.go). Its own it knows by the ACL with
-//	     which the node was created, so the exception takes a change of that ACL, or a restore. Those of others it
-//	     knows by one that the client has read in the directory. Where their ACLs differ, that may cost a wait T/8, or
-//	     let shorter ones fail; then the client reads each node that it watches. For that, the node that a wait is for
-//	     is read after T/16, and at the end of a wait that has failed before.
+//	     server drops the event, and the watch with it. Broken by the admin command restore of 3.9, which swaps the
+//	     data under live connections and drops the watches. The net: a wait that has lasted T, the session timeout,
+//	     reads again what it watches, then at 2T, 4T and so on (framework/internal/watches/late.go). So a lost event
+//	     only costs time, with one exception: if an administrator removes a contender's node, and that event is lost,
+//	     the contender is let in, or holds on, beside the next. A wait sets watches without a read only on nodes that
+//	     it knows to be readable (ahead.go): on its own by the ACL with which it was created, so that the exception
+//	     takes a change of that ACL, or a restore, and on those of others because the client has read one in the
+//	     directory. Where their ACLs differ, a wait may lose T/8, and shorter ones may fail, until the client reads
+//	     each node that it watches. To find that out, it reads the awaited node after T/16, and at the end of a wait
+//	     that failed before.
 //	S8   Broken by a maxSessionTimeout or tickTime that is lowered, or lower at one server, to less than the client asks
 //	     for. If the handshake that shortens the session is not answered, and the client is then cut off, the next
 //	     contender is admitted while the holder goes by the longer timeout. The net: as for S0.
@@ -76,27 +76,25 @@
 //
 // # The rules
 //
-// They follow. Each has tests that fail without it: integration/pages/guarantees_table_test.go.
+// integration/pages/guarantees_table_test.go names the tests of each.
 //
-//  1. Each session has one table: one goroutine applies answers and events to it in the order of arrival (S1); channels
-//     only wake. The check that the session is valid and the publication of the grant are one step.
-//  2. A listing that has the contender's node is later than its creation. So it has every lower number that is left
-//     (S2), and decides. A later listing without the node means that it was removed by hand: the contender queues
-//     again. A queue that the session has had to itself for a while is not listed.
+//  1. Each session has one table, to which one goroutine applies answers and events in the order of arrival (S1).
+//     Channels only wake. The check that the session is valid and the publication of the grant are one step.
+//  2. A listing that has the contender's node has every lower number that is left (S2), and decides. A later listing
+//     without the node means that it was removed by hand, and the contender queues again. A queue that the session has
+//     had to itself for a while is not listed.
 //  3. A contender is admitted if a listing, or its view, has its node and no earlier conflicting one. A view admits
-//     only while the watch on the contender's node is set and has not fired: it might have missed the deletion
-//     otherwise.
-//  4. A contender watches its own node while it waits, a grant off the critical path: a deletion ends the grant, or
-//     makes the contender queue again; changed data does not. A node that is known to be unreadable is watched for its
-//     existence, or through the directory where servers refuse that too. A contender that has at most three nodes ahead
-//     watches them all, by the request that sets its own watch: its view then says which are left. Nodes that it does
-//     not know to be readable are read (ahead.go).
-//  5. After a reconnection no watch is proof: all are set again. Nor is it after a long wait: see S7.
+//     only while the watch on the contender's node is set and has not fired, because it might otherwise have missed the
+//     deletion.
+//  4. A contender watches its own node while it waits, a grant off the critical path. A deletion ends the grant, or
+//     makes the contender queue again; changed data does not. A node that is known to be unreadable is watched for its existence, or through
+//     the directory where servers refuse that as well. Nodes ahead: see ahead.go.
+//  5. No watch is proof after a reconnection, when all are set again, or after a long wait (S7).
 //  6. A removal is sent before anything that the session asks for later, also after a reconnection (S5). So a released
-//     node never blocks the session's own contenders. No listing is corrected by what is known to be leaving: one from
-//     before a downgrade, read after the writer's release, has the writer's node but not yet the reader's. A grant that
-//     has ended gives no check.
-//  7. A node has at most one server watch of each kind. The last subscriber takes it off, unless the node's deletion is
-//     on its way, a watch on a tree serves for it, or the server cannot remove watches. A watch that is taken off and
-//     set at the same time is set last.
+//     node never blocks the session's own contenders. No listing is corrected by what is known to be leaving, because
+//     one from before a downgrade, read after the writer's release, has the writer's node and not yet the reader's. A
+//     grant that has ended gives no check.
+//  7. A node has at most one server watch of each kind. The last subscriber removes it, unless the node is being
+//     deleted, a watch on a tree serves instead, or the server cannot remove watches. A watch that is removed and set
+//     at the same time is set last.
 package queue

@@ -11,9 +11,9 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// Downgrade makes a reader's grant for the holder of a writer's grant w. The reader's node gets the writer's number, so
-// it stands before every writer that queued later. One transaction creates it only while the writer's node exists, and
-// the caller stays a member of w meanwhile: no other writer gets in between, and no listing misses both nodes.
+// Downgrade makes a reader's grant for the holder of a writer's grant w, who stays a member of w for the call. The
+// reader's node gets the writer's number, so it stands before every later writer. One transaction creates it if the
+// writer's node exists, so no other writer gets in between, and no listing misses both nodes.
 func (q *Queue) Downgrade(ctx context.Context, w *Grant) (*Grant, error) {
 	w.Spend() // before the caller leaves w
 	name, ok := ReaderName(w.Name, q.Config.Marker)

@@ -25,7 +25,7 @@ type Grant struct {
 
 	selfWatch atomic.Value // a session.Watch; none before watch, and none with a Keeper
 
-	// Guarded by Registry.mu: the grants of one lock are a list, since a map would cost each acquire an allocation.
+	// Guarded by Registry.mu. The grants of a lock are a list, because a map would cost each acquire an allocation.
 	older, newer *Grant
 	listed       bool
 
@@ -92,8 +92,7 @@ func (g *Grant) bind() (session.Binding, error) {
 	return g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
 }
 
-// watch hears of the node's removal by hand. It is deferred, since most holds are short. After a wait it takes no
-// request.
+// watch hears of the node's removal by hand. It is deferred, because most holds are short. After a wait it is free.
 func (g *Grant) watch() {
 	var w session.Watch
 	if g.waited {
@@ -121,8 +120,7 @@ func (g *Grant) ownChanged() {
 	}
 	switch view := w.View(); {
 	case view.Status == framework.StatusGone:
-		// After a pause of the process this news may come before any look at the clock: the servers have ended the
-		// session, and report the removal of its nodes first. The lease ended by the clock then, before the removal.
+		// After a pause this news may precede any check of the clock, by which the lease then ended first.
 		if g.Err() == nil {
 			g.end(removal{lost: g.Session.NodeLost()})
 		}
@@ -183,7 +181,7 @@ func (g *Grant) Err() error {
 	return g.endingLocked()
 }
 
-// endingLocked is Err without the time. It makes the error when first asked: an end makes none.
+// endingLocked is Err without the time. It makes the error when first asked.
 func (g *Grant) endingLocked() error {
 	if g.over == nil && g.cause != nil {
 		g.over = g.Queue.Config.Ended(g, g.cause)
@@ -209,7 +207,7 @@ func (g *Grant) IsOver() bool {
 // ValidUntil is when the grant ends, or ended, without another renewal.
 func (g *Grant) ValidUntil() time.Time { return g.binding.ValidUntil() }
 
-// Removed reports whether the session has heard that the node is gone. The members' Ended may be on its way.
+// Removed reports whether the session has heard that the node is gone. The members' Ended may still follow.
 func (g *Grant) Removed() bool {
 	return g.ownWatch().View().Status == framework.StatusGone
 }

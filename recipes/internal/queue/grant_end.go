@@ -11,8 +11,8 @@ import (
 
 // How a grant ends, and on which goroutine: recipes/locks/DESIGN.md.
 
-// Leave takes a member off the grant. After the last the grant has ended, and the caller has its Keeper free the node,
-// or removes it. Errors: that of the grant's end; that of a release if m has left already.
+// Leave takes a member off the grant. After the last, the grant has ended, and the caller has its Keeper free the node,
+// or removes it. It fails with the error of the grant's end, or of a release if m has left already.
 func (g *Grant) Leave(m Member) (last bool, err error) {
 	_ = g.Err() // ends the grant if time is up
 	g.mu.Lock()
@@ -41,9 +41,8 @@ func (g *Grant) SeenAtRelease() int64 {
 	return g.seen
 }
 
-// end ends the grant, or reports false if it has ended, and calls its members' Ended; nothing else, since thousands of
-// grants may wait for theirs, and another client may be admitted at any moment. After a loss tidy must follow. It does
-// not block.
+// end ends the grant and calls its members' Ended, or reports false if it has ended. It does nothing else, and does not
+// block: thousands of grants may have to end before another client is admitted. After a loss tidy must follow.
 func (g *Grant) end(cause error) bool {
 	g.mu.Lock()
 	if g.cause != nil {
@@ -63,8 +62,7 @@ func (g *Grant) end(cause error) bool {
 	return true
 }
 
-// tidy does the rest of a loss, once: it removes the node, in case the session outlives it, and reports to the recipe.
-// It does not block.
+// tidy does the rest of a loss, once: it removes the node and reports to the recipe. It does not block.
 func (g *Grant) tidy() {
 	g.mu.Lock()
 	untidy := g.untidy

@@ -4,17 +4,16 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A Keeper has the node of a grant, and may give the node to another grant afterwards. It is how a recipe puts more
-// than one grant on a node: a grant without a Keeper has a node of its own, and the engine knows nothing else of nodes
-// that are kept.
+// A Keeper owns the node of a grant, and may give it to another grant afterwards, so that a recipe can put several
+// grants on a node in turn. A grant without a Keeper owns its node.
 //
 // The methods are called without a lock. Only Free may block.
 type Keeper interface {
-	// Bind ties the grant to the node's validity, as framework.Session.Bind does for a grant with a node of its own.
-	// The Keeper calls Grant.End when that ends.
+	// Bind ties the grant to the node's validity, like framework.Session.Bind. The Keeper calls Grant.End when that
+	// ends.
 	Bind() (session.Binding, error)
-	// Free is called after the grant's last member has left, in place of the node's removal, which it returns if it
-	// decides to remove the node. It does not block.
+	// Free is called after the grant's last member has left. It returns a removal if it decides to remove the node, and
+	// does not block.
 	Free() session.Removal
 	// Freed follows Free, with the error of the removal, and returns what the caller of the release is told.
 	Freed(err error) error
@@ -26,8 +25,8 @@ type Keeper interface {
 	Listen(heard func()) (stop func())
 }
 
-// Spend notes that the grant's node must not become another grant's. It must come before what it is for: a grant that
-// has not ended after it frees its node later.
+// Spend notes that the grant's node must not become another grant's. Call Spend first. If the grant is still live when
+// Spend returns, its node will not be freed until after that.
 func (g *Grant) Spend() {
 	if g.Keeper != nil {
 		g.Keeper.Spend()

@@ -6,8 +6,8 @@ import (
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A Listener listens for contenders of any client that a grant keeps waiting: it lists the directory after each change.
-// Without permission to read that it hears nothing; after an outage, the next listing.
+// A Listener lists the directory after each change, for contenders of any client that a grant keeps waiting. Without
+// permission to read the directory it hears nothing.
 type Listener struct {
 	wanted func(children []string) bool
 	heard  func()
@@ -19,8 +19,8 @@ type Listener struct {
 	stopKeeper func() // nil without a Keeper
 }
 
-// Listen calls heard when wanted accepts a listing, or the grant's Keeper knows of a contender without a node: on this
-// goroutine or another, perhaps twice. heard only closes a channel. The Listener must be stopped.
+// Listen calls heard, on any goroutine and perhaps twice, when wanted accepts a listing, or the grant's Keeper knows of
+// a contender without a node. heard only closes a channel. The Listener must be stopped.
 func (g *Grant) Listen(wanted func(children []string) bool, heard func()) *Listener {
 	l := &Listener{wanted: wanted, heard: heard}
 	watch := g.Session.WatchChildren(g.Queue.Config.Dir, l.Check)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A LongWait is the clock of a waiting acquire. The wait is long after a session timeout: no holder that was dead when
-// it began explains it, unless that holder's timeout is longer. It is reported again whenever it has doubled.
+// A LongWait is the clock of a waiting acquire. A wait counts as long after one session timeout. By then the node of
+// any holder that was dead at the start is gone, unless its timeout was longer. Each doubling is reported too.
 type LongWait struct {
 	began    time.Time
 	next     time.Duration
@@ -14,8 +14,7 @@ type LongWait struct {
 	reported bool
 }
 
-// Start notes that the acquire waits, and has signal called whenever there may be something to report. It may be
-// repeated. Stop must follow.
+// Start begins or resumes the wait, and calls signal whenever there may be something to report. Stop must follow.
 func (l *LongWait) Start(patience time.Duration, signal func()) {
 	if l.timer != nil {
 		return

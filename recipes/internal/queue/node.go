@@ -42,7 +42,7 @@ type marker struct {
 	shared bool // a reader's
 }
 
-// Markers are those that count, the longest first: it decides if several fit. Other children are ignored.
+// Markers are those that count, the longest first, which wins if several fit. Other children are ignored.
 type Markers []marker
 
 func newMarkers(counts map[string]bool) Markers {
@@ -72,8 +72,7 @@ type Node struct {
 	number int32
 }
 
-// Parse takes a child's name apart. The marker says where the number begins: "lock--2147483647" is negative, although
-// its last ten characters are a number, too.
+// Parse takes a child's name apart. The number begins where the marker ends: "lock--2147483647" is negative.
 func (ms Markers) Parse(name string) (n Node, ok bool) {
 	for _, width := range []int{10, 11} {
 		head, number, ok := cutWidth(name, width)
@@ -111,8 +110,8 @@ func (ms Markers) Count(children []string) int {
 	return n
 }
 
-// hasMarker reports whether a name without its number ends with a whole marker: not "block-" with "lock-". kazoo's
-// markers, with an underscore, follow a GUID directly.
+// hasMarker reports whether a name without its number ends with a whole marker ("block-" does not end with "lock-").
+// kazoo's markers, with an underscore, follow a GUID directly.
 func hasMarker(head, marker string) bool {
 	before, found := strings.CutSuffix(head, marker)
 	return found && (before == "" || before[len(before)-1] == '-' || marker[0] == '_')
@@ -151,10 +150,9 @@ func (n Node) Before(m Node) bool { return n.number < m.number }
 func (n Node) Follows(m Node) bool { return m.number >= 0 && n.number == m.number+1 }
 
 const (
-	// lastNumber is the greatest of a contender. Those after it are for contenders that have not heard of the end: one
-	// for each client, lock and minute.
+	// lastNumber is a contender's greatest. The rest is for clients that have yet to hear of the end.
 	lastNumber = math.MaxInt32 - 1<<16
-	// From firstDoubtful on only a listing decides: other decisions rely on later nodes having greater numbers.
+	// From firstDoubtful on only a listing decides, because other decisions need later nodes to have greater numbers.
 	firstDoubtful = 1 << 30
 )
 

@@ -71,7 +71,7 @@ func (q *Queue) Acquire(ctx context.Context) (*Grant, Progress, error) {
 }
 
 // AcrossSessions contends in the connected session, and again, at the tail, after errors that session.ShouldStartOver
-// accepts. Only Sessions reports that ctx has ended: it knows whether there was a connection.
+// accepts. Sessions reports the end of ctx, because it knows whether there was a connection.
 func AcrossSessions[T any](
 	ctx context.Context, source Source, contend func(framework.Session) (T, Progress, error),
 ) (result T, at Progress, err error) {
@@ -89,8 +89,7 @@ func AcrossSessions[T any](
 	return result, at, err // Sessions ends with an error
 }
 
-// Try acquires without waiting for others. If the lock is taken it costs one read, and writes nothing. After the
-// session's end it tries in the next one.
+// Try acquires without waiting for others, in the next session if one ends. A taken lock costs one read and no write.
 func (q *Queue) Try(ctx context.Context) (*Grant, Progress, error) {
 	if err := q.refused(); err != nil {
 		return nil, Progress{}, err
@@ -182,8 +181,8 @@ func ChildPath(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Enqueue makes a contender and its node. The contender must leave. At the end of the directory's counter the error is
-// ErrCounterExhausted, the node is removed, and for a minute no server is asked.
+// Enqueue makes a contender, which must leave, and its node. At the end of the directory's counter it removes the node,
+// and returns ErrCounterExhausted without asking a server for a minute.
 func (q *Queue) Enqueue(ctx context.Context, s framework.Session) (*Contender, error) {
 	if err := q.refused(); err != nil {
 		return nil, err
@@ -212,8 +211,7 @@ func (q *Queue) Enqueue(ctx context.Context, s framework.Session) (*Contender, e
 	return c, nil
 }
 
-// CreateNode makes a contender, and its node, for a recipe that decides by itself. News wakes the waiter. The contender
-// must leave.
+// CreateNode makes a contender, which must leave, and its node for a recipe that decides by itself. News wakes w.
 func (q *Queue) CreateNode(ctx context.Context, s framework.Session, w session.Waiter) (c *Contender, listing []string, err error) {
 	entry, err := s.CreateProtected(ctx, q.Config.Dir, q.Config.Marker, q.Config.Data)
 	if err != nil {
@@ -237,7 +235,6 @@ func (q *Queue) contender(s framework.Session, path string, fence Fence) *Conten
 // A removal is an ErrRemoved that knows whether the node went with its session.
 type removal struct {
 	removedByHand
-
 	lost session.NodeLoss
 }
 
@@ -246,8 +243,8 @@ func (removal) Is(target error) bool { return target == ErrRemoved }
 // Explain is for session.Explain.
 func (r removal) Explain() session.Explanation { return r.lost.Explain() }
 
-// OnSettled calls fn when what explains err changes no more: for a node that is gone, when the session knows whether it
-// has ended too. fn may be called before OnSettled returns, and must not block.
+// OnSettled calls fn, perhaps before it returns, when the explanation of err is final: for a node that is gone, when
+// the session knows whether it has ended as well. fn must not block.
 func OnSettled(err error, fn func()) {
 	if r := (removal{}); errors.As(err, &r) {
 		r.lost.OnSettled(fn)
@@ -256,7 +253,7 @@ func OnSettled(err error, fn func()) {
 	fn()
 }
 
-// removedByHand is no session.ErrNodeDeleted, on which waits start over: a lease ends with it.
+// removedByHand deliberately does not match session.ErrNodeDeleted, which would make a wait start over.
 type removedByHand struct{}
 
 func (removedByHand) Error() string { return "locks: node removed by hand" }

@@ -6,8 +6,7 @@ import (
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
-// refusalTime is how long a directory whose counter has ended is left alone: servers remove empty containers once a
-// minute.
+// A directory whose counter has ended is left alone for refusalTime. Servers remove empty containers once a minute.
 const refusalTime = time.Minute
 
 // refuse remembers that the directory's counter has ended. More nodes would keep the directory, and its counter.

@@ -142,7 +142,7 @@ func (r *Registry) removeNode(node string, session int64) {
 	}
 }
 
-// maxReadable bounds the directories that a client remembers. With one more it forgets them all, and reads again.
+// maxReadable bounds the directories that a client remembers. One more clears them.
 const maxReadable = 1000
 
 // noteReadable notes that the client has read a node of another client in a directory.

@@ -14,8 +14,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A sharedView is shared by the contenders of one session in one directory. As a ChildObserver it hears what arrives,
-// in that order, before any contender.
+// A sharedView is shared by the contenders of one session in one directory. As a ChildObserver it hears of everything
+// in the order of arrival, before any contender.
 type sharedView struct {
 	key        viewKey
 	registry   *Registry
@@ -37,7 +37,7 @@ type viewKey struct {
 }
 
 const (
-	// maxListings is how many contenders of a crowd that enters list the queue at a time: the rest then need not.
+	// maxListings is how many contenders may list the queue at a time. The rest then need not.
 	maxListings = 16
 	idleTime    = time.Second
 )
@@ -73,8 +73,8 @@ func (v *sharedView) leave() {
 	v.idleLocked(idleTime)
 }
 
-// idleLocked runs drop in a while, unless that is planned. A busy lock does not move the timer at each cycle: drop
-// looks how long the view has been idle.
+// idleLocked plans a drop, unless one is planned. It does not move the timer, because drop checks how long the view was
+// idle.
 func (v *sharedView) idleLocked(d time.Duration) {
 	switch {
 	case v.idling:
@@ -154,8 +154,8 @@ func (v *sharedView) Gone(name string) {
 	v.view.Remove(name)
 }
 
-// Behind empties the view. A writer that becomes a reader creates its reader's node while later nodes are there
-// already. A server that is behind may have those and lack the reader's node, and still report the writer's end.
+// Behind empties the view. A server that is behind may report a writer's end and lack the reader's node that the writer
+// became, although it has later nodes.
 func (v *sharedView) Behind() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -8,25 +8,24 @@ import (
 )
 
 // A contender need not list a queue that its session has had to itself for a while. Without this file the engine is
-// right, and costs a listing more.
+// right, and costs a listing more. The proof:
 //
-// The proof. A session that knows the number of the next node in a directory knows every node created before. It
-// creates a node, and the answer names it.
+// A session that knows the number of the next node in a directory knows every node created before. It creates a node,
+// and the answer names it.
 //
 //  1. The node has that number, which counts all nodes ever created in the directory (S2). So the view lacks no node
-//     before this one. Deletions heard of before the answer (S1) only make it smaller: what it decides then is right.
-//     The next number is one more.
-//  2. The node has another number: others have created nodes that the view lacks. The next number is unknown from then
-//     on, and the contender lists the queue.
+//     before this one, and deletions heard of before the answer (S1) only make it smaller. The next number is one more.
+//  2. The node has another number, because others have created nodes. The next number becomes unknown, and the
+//     contender lists the queue.
 //
-// A directory that is deleted and created again counts from 0. So the directory is watched, and its czxid must be the
-// listed one's; its deletion fires the watch before anything in its successor is answered (S6).
+// A directory that is created again counts from 0. So the directory is watched (S6), and its czxid must be the listed
+// one's.
 //
-// A listing's Stat has the count of creations at its moment (S3): the next number. A server that counts changes there
-// too says a greater one. So the count must also be the least possible: one more than our greatest number.
+// A listing's Stat gives the next number (S3), but a greater one at a server that counts changes as well. So it must
+// also be the least possible, one more than our greatest number.
 //
-// In case 1 the view forgets that a writer left: one that became a reader had created a node for that before its
-// own went, which would have taken the number.
+// In case 1 the view forgets that a writer left. If it had become a reader, its reader's node would have taken the
+// number.
 
 // An Unlisted is what a session knows of the numbers in a directory. sharedView.mu guards it.
 type Unlisted struct {
@@ -52,8 +51,8 @@ func (u *Unlisted) Listed(dir *zk.Stat) {
 	}
 }
 
-// creations is the next node's number by S3 (ZooKeeper's DataNode.copyStat); more in ClickHouse Keeper, which counts
-// changes of a child's data too; negative from 2³⁰ on.
+// creations is the next node's number by S3 (ZooKeeper's DataNode.copyStat), negative from 2³⁰ on. ClickHouse Keeper's
+// is greater, because it also counts changes of a child's data.
 func creations(dir *zk.Stat) int32 {
 	if sum := dir.Cversion + dir.NumChildren; sum >= 0 {
 		return sum / 2
