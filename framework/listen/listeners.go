@@ -2,8 +2,8 @@ package listen
 
 import "github.com/gocurator/curator/framework/ranked"
 
-// Listeners are functions that are called with each value of a stream, each by a [Queue] of its own: one that blocks
-// holds up no other, and not the stream.
+// Listeners are functions that are called with each value of a stream, each by its own [Queue], so that one that blocks
+// holds up neither the others nor the stream.
 type Listeners[T any] struct {
 	queue func(call func(T)) *Queue[T]
 
@@ -20,8 +20,7 @@ func NewListeners[T any](queue func(call func(T)) *Queue[T]) *Listeners[T] {
 // Add calls call with first, if there is such, and then with each value that is pushed. stop ends that, as
 // [Queue.Close] does. After Close, Add does nothing.
 //
-// A caller that reads first and pushes values under one mutex of its own has each listener called with every value
-// once, and in their order.
+// If the caller reads first and pushes values under one mutex, each listener gets every value once, and in order.
 func (ls *Listeners[T]) Add(call func(T), first ...T) (stop func()) {
 	q := ls.queue(call)
 	ls.mu.Lock()

@@ -3,13 +3,11 @@ package listen
 import "github.com/gocurator/curator/framework/ranked"
 
 // A Queue calls one function with the values that are pushed, one call at a time, in their order, on a goroutine that
-// exists only while there is something to call. Push never blocks: a call that blocks holds up those behind it and
-// nothing else. A call that ends its goroutine, as testing's FailNow does, is not the end of the others; one that
-// panics is, and that of the process, unless the function recovers.
+// exists only while there is something to call. Push never blocks. If a call exits its goroutine, as t.FailNow does,
+// later calls still run. A panic is not recovered and crashes the process.
 //
-// No value is lost between Push and the end of the goroutine, and no second goroutine begins beside the first: the
-// goroutine finds the queue empty and gives up its place (running) in one step under mu. A Push before that step is
-// found by it; a Push after it starts the next goroutine, when the last call of the first has returned.
+// No value is lost between Push and the end of the goroutine, and no two goroutines run, because the goroutine finds
+// the queue empty and gives up its place (running) in one step under mu. A Push after that starts the next goroutine.
 type Queue[T any] struct {
 	call    func(T)
 	limit   int               // the most that may wait; 0 is none
@@ -29,8 +27,8 @@ func Every[T any](call func(T)) *Queue[T] { return &Queue[T]{call: call} }
 // Newest makes a queue of the newest value: while a call runs, each value takes the place of the one that waits.
 func Newest[T any](call func(T)) *Queue[T] { return &Queue[T]{call: call, limit: 1} }
 
-// Bounded makes a queue in which at most limit values wait. Others are dropped, and counted: the value that dropped
-// makes of their count stands in their place. dropped must not use the queue.
+// Bounded makes a queue in which at most limit values wait. Others are dropped, and replaced by one value, which
+// dropped makes of their count. dropped must not use the queue.
 func Bounded[T any](limit int, dropped func(count int) T, call func(T)) *Queue[T] {
 	return &Queue[T]{call: call, limit: limit, dropped: dropped}
 }
@@ -115,8 +113,8 @@ func (q *Queue[T]) Wait(enough <-chan struct{}) {
 	}
 }
 
-// Close drops what waits, and does not wait for a call that runs. No call begins after it but one whose value the
-// goroutine had taken from the queue before.
+// Close drops waiting values. It does not wait for a running call, and a call whose value was already taken may still
+// start.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,13 +11,12 @@ import (
 	"sync"
 )
 
-// runtime.Stack, which names the goroutine, takes longer than all else that a Lock does. So a Lock asks for its
-// goroutine only if it finds a mutex held that it may not be locked under. While the order is kept, another goroutine
-// holds that, which is rare. The Lock leaves a suspicion there: which goroutine it was. The Unlock of the suspected
-// mutex asks for its own. If they are the same, that goroutine held both, in the wrong order.
+// runtime.Stack, which names the goroutine, takes longer than the rest of a Lock. So a Lock asks for its goroutine only
+// in the rare case that a mutex is held under which it may not be locked. It notes a suspicion there with its
+// goroutine. The Unlock of the suspected mutex compares that with its own. If they are the same, that goroutine held
+// both, in the wrong order.
 //
-// A goroutine that locks a mutex it holds already, or waits for one that waits for it, does not come to that Unlock. It
-// hangs, and the stacks show where. The wrong order is reported when it does not hang.
+// A goroutine in a deadlock does not come to that Unlock. It hangs, and the stacks show where.
 
 // A holding is a mutex that is locked: from its Lock to its Unlock it is in the list of all.
 type holding struct {
@@ -43,9 +42,9 @@ type locking struct {
 
 // held are the mutexes that are locked now, of all goroutines.
 //
-// The race detector must not see that goroutines meet here: each Lock would come after each Unlock before it, whatever
-// their mutexes, and hide most races of the library. So it ignores this mutex, by RaceDisable, and the accesses of the
-// functions that hold it, by norace. They use neither maps nor append, whose accesses the runtime reports itself.
+// The race detector must not see that goroutines meet here, or most races of the library would be hidden. So it ignores
+// this mutex, by RaceDisable, and the accesses of the functions that hold it, by norace. They use neither maps nor
+// append, whose accesses the runtime reports itself.
 var held struct {
 	mu    sync.Mutex
 	first *holding
@@ -154,8 +153,8 @@ func goroutineID() uint64 {
 	return id
 }
 
-// report ends the process. A panic here would not: code of the user that calls the library may recover it, as
-// framework.CatchPanic does. With the stacks of all goroutines the reader sees which test it was.
+// report ends the process. Code of the user, or framework.CatchPanic, might recover a panic. The stacks of all
+// goroutines show which test it was.
 func report(s *suspicion, rank int, of any) {
 	text := fmt.Sprintf("ranked: wrong order of mutexes: %s (rank %d) was locked while %s (rank %d) was held\n"+
 		"goroutine %d locked the first at:\n", name(s.of), s.rank, name(of), rank, s.goroutine)

@@ -1,12 +1,11 @@
 // Package ranked has the mutexes of the library, and their order: a goroutine that holds one locks only those of a
-// higher rank. Two goroutines that keep to one order cannot wait for each other.
+// higher rank, so no two goroutines wait for each other.
 //
-// In a program that is built with the race detector each mutex checks the order. A goroutine that breaks it ends the
-// process, as the runtime does for concurrent writes to a map. That takes no deadlock: one goroutine that locks two
-// mutexes in the wrong order is enough. Without the race detector a [Mutex] costs what a [sync.Mutex] does.
+// With the race detector each mutex checks the order. A goroutine that breaks it ends the process, even without a
+// deadlock, as the runtime does for concurrent writes to a map. Without the race detector a [Mutex] costs what a
+// [sync.Mutex] does.
 //
-// A recipe outside of this module gives its mutexes the ranks [Recipe] and [Leaf], or types of its own with numbers
-// between those:
+// A recipe outside of this module uses the ranks [Recipe] and [Leaf], or its own types with numbers between:
 //
 //	type Barrier struct {
 //		mu     ranked.Mutex[ranked.Recipe, Barrier]

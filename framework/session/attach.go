@@ -4,8 +4,8 @@ import (
 	"github.com/gocurator/curator/framework/ranked"
 )
 
-// Attachments are values that recipes hang on a client or a session, one of each type. They go with it. The zero value
-// is ready for use, and safe for concurrent use.
+// Attachments are values that recipes hang on a client or a session, one of each type. The zero value is ready for use,
+// and safe for concurrent use.
 type Attachments struct {
 	mu     ranked.Mutex[ranked.Leaf, Attachments]
 	values map[any]any // by typeKey
@@ -16,9 +16,8 @@ type Attachments struct {
 type typeKey[T any] struct{}
 
 // Attach returns the value of type T. If there is none, create makes it; without create Attach returns the zero value.
-// create runs under no lock, so that one of two concurrent results is dropped: it should only make the value. A value
-// is never removed, so T should be a type of the recipe's package, or a pointer to one, and the value should keep what
-// comes and goes.
+// create should only make the value, because one of two concurrent results is dropped. A value is never removed, so T
+// should be a type of the recipe's package, or a pointer to one.
 func Attach[T any](a *Attachments, create func() T) T {
 	if value, found := find[T](a); found || create == nil {
 		return value

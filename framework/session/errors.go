@@ -15,8 +15,8 @@ var (
 	ErrClosed = errors.New("framework: client closed")
 	// ErrSessionLost says that the session is over: the server said so, or its timeout has passed without an answer.
 	ErrSessionLost = errors.New("framework: session lost")
-	// ErrNotRenewed says that leases had to end, since no answer of a majority, or of the leader under WithSyncRenewal,
-	// proved in time that the session lives. It may live on.
+	// ErrNotRenewed reports that no majority's answer (with WithSyncRenewal, no leader's) confirmed the session in
+	// time, so its leases ended. The session itself may still be alive.
 	ErrNotRenewed = errors.New("framework: session not renewed in time")
 	// ErrSuspended says that the connection was lost, under StandardErrorPolicy.
 	ErrSuspended = errors.New("framework: connection suspended")
@@ -28,8 +28,8 @@ var (
 	ErrNoChroot = errors.New("framework: the chroot of the connect string does not exist")
 	// ErrUnsupported says that the server is too old for an operation, or that the feature is switched off.
 	ErrUnsupported = errors.New("operation not supported by the server (too old for it, or switched off there)")
-	// ErrTooLarge says that a request is longer than the client's limit, and was not sent, or an answer, and was not
-	// read. Neither is tried again.
+	// ErrTooLarge says that a request or an answer is longer than the client's limit, and was not sent or not read.
+	// Neither is tried again.
 	ErrTooLarge = errors.New("too large")
 	// ErrInvalidPath says that ZooKeeper would refuse a path.
 	ErrInvalidPath = errors.New("framework: invalid path")
@@ -52,8 +52,8 @@ func (e *NoAuthError) Error() string {
 // Unwrap makes every NoAuthError a zk.ErrNoAuth.
 func (e *NoAuthError) Unwrap() error { return zk.ErrNoAuth }
 
-// A ConnectError says that no server could be reached, and what each did. It unwraps to all of these reasons. It is
-// context.Canceled or context.DeadlineExceeded only if the context of the call ended the wait, not an attempt's.
+// A ConnectError says that no server could be reached, and what each did, and unwraps to these reasons. It is
+// context.Canceled or context.DeadlineExceeded only if the context of the call ended the wait.
 type ConnectError struct {
 	Servers map[string]error // the last of each server since the last connection
 	Cause   error            // the end of the call's context, or the connection timeout
@@ -77,8 +77,8 @@ func (e *ConnectError) Unwrap() []error {
 	return errs
 }
 
-// An attemptError is the failure of one attempt to connect. It hides the end of the attempt's own context, which
-// dialers report in many forms: it must not look like the end of the caller's.
+// An attemptError is the failure of one attempt to connect. It hides the end of the attempt's context, which dialers
+// report in many forms, and which must not look like the end of the caller's.
 type attemptError struct{ err error }
 
 func (e attemptError) Error() string { return e.err.Error() }
@@ -89,10 +89,10 @@ func (e attemptError) Is(target error) bool {
 
 func (e attemptError) As(target any) bool { return errors.As(e.err, target) }
 
-// A DisconnectError says that a server closed the connection on a request again and again, although it had answered
-// others: it does not know the request, or refuses its size. Whether the request was executed is not known. A request
-// that every ZooKeeper knows, or of which one was answered that was as long, fails so only if connections have ended on
-// it for a session timeout, wherever the client went.
+// A DisconnectError says that servers closed the connection on a request again and again, although they had answered
+// others, because they do not know the request or refuse its size. Whether it was executed is not known. A request that
+// every ZooKeeper knows, or as long as an answered one, fails so only if connections have ended on it for a session
+// timeout.
 type DisconnectError struct {
 	Request string // "create", "getChildren2", …
 	Path    string // the request's path, "" if it has none
@@ -129,13 +129,12 @@ const (
 	StandardErrorPolicy
 )
 
-// ShouldStartOver reports whether a wait that has ended with err starts again: what it had is gone, and the present
-// session may give it again. It alone knows these errors: [ErrSessionLost], [ErrNotRenewed], [ErrSuspended],
-// [ErrNodeDeleted], and an [Outage], which a wait outlasts that had a connection before. A caller that never had one
-// returns the first outage instead, as the client's Sessions does.
+// ShouldStartOver reports whether a wait that has ended with err starts again, because the present session may succeed:
+// after [ErrSessionLost], [ErrNotRenewed], [ErrSuspended], [ErrNodeDeleted], and an [Outage], if the wait had a
+// connection before. A caller that never had one returns the first outage, as the client's Sessions does.
 //
 // ShouldStartOver is false once ctx has ended, and the caller reports that end. The context of a lost lease ends with
-// the very errors above: work under it would start again for ever.
+// these errors, and work under it would start again for ever.
 func ShouldStartOver(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false

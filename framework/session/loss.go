@@ -29,12 +29,12 @@ const (
 	// or with a restored snapshot, for instance.
 	LossSessionEnded
 	// LossNodeRemoved says that the node was removed, by another session or by hand. Until the next answer of a server
-	// it may have gone with its session, which the sentence then says: see [NodeLoss].
+	// the sentence adds that it may have gone with its session: see [NodeLoss].
 	LossNodeRemoved
 	// LossClientClosed says that this client was closed.
 	LossClientClosed
-	// LossConnectionLost says that the connection was lost, which ends leases under [StandardErrorPolicy] alone. If the
-	// client finds next that the servers had ended the session while they heard from it, a later call has
+	// LossConnectionLost says that the connection was lost, which ends leases only under [StandardErrorPolicy]. If the
+	// client then finds that the servers had ended the session while they heard from it, a later call returns
 	// [LossSessionEnded].
 	LossConnectionLost
 	// LossAuthRefused says that a server refused this client's authentication.
@@ -68,8 +68,8 @@ type Explanation struct {
 	Kind LossKind
 	// Sentence is for people: one line without a period, such as "this process did not run for at least 11.2 s".
 	Sentence string
-	// Evidence is what Sentence stands on: one line for each event, with the time before the loss, the oldest first. It
-	// must not be changed: all leases that ended together share it.
+	// Evidence supports Sentence, with one line for each event, the oldest first, and its time before the loss. It must
+	// not be changed, because all leases that ended together share it.
 	Evidence []string
 }
 
@@ -79,21 +79,21 @@ func (e Explanation) String() string { return e.Sentence }
 // A NodeLoss is the loss of a session's node, as [Nodes] NodeLost returns it. As an error it is [ErrNodeDeleted].
 //
 // When servers end a session they may report the removal of its nodes before they close its connection. The next answer
-// of a server shows that the session lived on, so that the node was removed; if the session ends without one, as the
-// servers or the clock say, the node has gone with it. Until then the explanation is [LossNodeRemoved] with a sentence
-// that says both. Where the client cannot know, since its connection was lost as well, it stays so.
+// of a server shows that the session lived on, so that the node was removed; if the session ends without one, the node
+// went with it. Until then, or for good if the connection was lost as well, the explanation is [LossNodeRemoved] with a
+// sentence that says both.
 type NodeLoss interface {
 	error
 	// Explain is for the function [Explain].
 	Explain() Explanation
-	// OnSettled has fn called once, when the explanation changes no more: after the next answer of a server, or the end
-	// of the session. fn runs on a goroutine of the client, or before OnSettled returns, and must not block.
+	// OnSettled calls fn once, when the explanation is final, after the next answer of a server or the end of the
+	// session. fn runs on a goroutine of the client, or before OnSettled returns, and must not block.
 	OnSettled(fn func())
 }
 
-// Explain returns why err came, if it ended something: a lost lease's error, the cause of its context's end, or a
-// session's Err. For other errors it is [LossUnknown] with the error's text, and zero without an error. It does not
-// block, and the first call for what ended together takes some microseconds. It is safe for concurrent use.
+// Explain returns the reason for a lost lease's error, the cause of its context's end, or a session's Err. For other
+// errors it is [LossUnknown] with the error's text, and for nil zero. It does not block; the first call for what ended
+// together takes some microseconds. It is safe for concurrent use.
 //
 // Curator has none.
 func Explain(err error) Explanation {

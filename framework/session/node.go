@@ -30,14 +30,15 @@ type CreatedNode struct {
 }
 
 // A Removal is the guaranteed deletion of a node: the session asks for it on every connection until the server has
-// answered, or the session is over. A refusal ends it. The session goes on to ask for the removal of a node of its own,
-// at growing intervals. Nothing need wait for it.
+// answered, or the session is over. A refusal ends it, but the session asks again for its own nodes, at growing
+// intervals. Nothing need wait for it.
 //
 // Curator: DeleteBuilder.guaranteed().
 type Removal interface {
 	// Done is closed when the removal has ended.
 	Done() <-chan struct{}
-	// Err is for after Done: nil if the node is gone, the server's refusal, or what the session ended with.
+	// Err is valid once Done is closed. It is nil if the node is gone, the server's refusal, or what the session ended
+	// with.
 	Err() error
 }
 

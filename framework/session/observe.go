@@ -12,16 +12,16 @@ type ChildObserver interface {
 	Created(name string)
 	// Gone reports a child that was deleted, or found missing.
 	Gone(name string)
-	// Behind says that what was reported so far is no measure for what follows: the session may go on at a server that
-	// is behind it, and finds a child missing that is yet to come there.
+	// Behind says that the session may go on at a server that is behind the reports so far, and may miss a child that
+	// is yet to come there.
 	Behind()
 }
 
-// A TreeObserver hears what changes at and below a node. The goroutine that reads the connection calls its methods,
-// which must not block. Refused may come from the goroutine that has asked the server, but never beside another call.
+// A TreeObserver hears what changes at and below a node. The goroutine that reads the connection calls its methods, one
+// at a time, and they must not block. Refused may come from another goroutine.
 type TreeObserver interface {
-	// Watching says that the server has set the watch, after every reconnection again. Nothing reports earlier changes:
-	// the observer must read everything again, by reads sent from now on.
+	// Watching says that the server has set the watch, after every reconnection again. Nothing reports earlier changes,
+	// so the observer must read everything again, by reads sent from now on.
 	Watching()
 	// Changed says that a node was created or deleted, or its data set. Servers since 3.8.4 say nothing of nodes that
 	// the client may not read.

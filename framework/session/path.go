@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ValidatePath reports, as an [ErrInvalidPath], why ZooKeeper would refuse a path: it must begin with a slash and not
-// end with one (but for "/" itself), and have no empty, "." or ".." part, and no character that ZooKeeper forbids, such
-// as NUL, control and private-use ones.
+// ValidatePath reports, as an [ErrInvalidPath], why ZooKeeper would refuse a path: it must begin with a slash and,
+// except "/", not end with one, and have no empty, "." or ".." part, and no forbidden character, such as NUL, control
+// and private-use ones.
 //
 // Curator: PathUtils.validatePath().
 func ValidatePath(path string) error {

@@ -28,17 +28,17 @@ type Session interface {
 	ValidUntil() time.Time
 	// SinceLeaderContact is the time since the newest request was sent that the leader has answered.
 	SinceLeaderContact() time.Duration
-	// LastZxid is the newest transaction, by its zxid, that an answer has shown to the client, in this session or an
-	// earlier one; 0 before the first. Watch events do not count. What happens in the program after the call happens
-	// after that transaction was executed. It is for records: see locks.AcquireEnd.
+	// LastZxid is the zxid of the newest transaction that an answer has shown to the client, in this session or an
+	// earlier one; 0 before the first. Watch events do not count. The program goes on after that transaction was
+	// executed. See locks.AcquireEnd.
 	LastZxid() int64
-	// EnsembleGeneration is how often the client had gone on with a younger ensemble when it opened this session. The
-	// zxids of two sessions can be compared only if it is the same for both.
+	// EnsembleGeneration is how often the client had gone on with a younger ensemble when it opened this session. Zxids
+	// can be compared only within one generation.
 	EnsembleGeneration() int
 	// Connected reports whether the session has a connection now.
 	Connected() bool
-	// Server is the server of the connection, host:port as the connect string or the list of servers names it; ""
-	// without one.
+	// Server is the connection's server, host:port as the connect string or the list of servers names it; "" without
+	// one.
 	Server() string
 	// Attachments are what recipes hang on the session by [Attach].
 	Attachments() *Attachments
@@ -54,15 +54,14 @@ type Validity interface {
 	// BlockUntilValid blocks until the session is connected and valid, so that a Bind can begin, or over, or ctx is
 	// done. The error is the session's or ctx's cause.
 	BlockUntilValid(ctx context.Context) error
-	// StartRenewal renews the session, as a binding does, until stop is called, so that a contender that waits can
-	// begin a binding at any moment. A wait that ends without a binding does not need it: while the connection lasts,
-	// nodes and watches stay. stop must be called once. Neither blocks.
+	// StartRenewal renews the session, as a binding does, until stop is called, so that a waiting contender can begin a
+	// binding at any moment. A wait for anything else does not need it. stop must be called once. Neither blocks.
 	StartRenewal() (stop func())
 	// Bind begins a binding. If the session ceases to be valid, onEnd is called once with the cause: [ErrNotRenewed],
-	// [ErrSuspended], [ErrSessionLost] or [ErrClosed]; before the session's Done is closed and listeners hear of LOST;
-	// from any goroutine. It must not block, and should only notify who relies on the binding: the session's other
-	// bindings wait for their end. The rest is for cleanup, which may be nil: it is called once after the ends of all
-	// bindings and the listeners, on a goroutine of the client, and must not block either.
+	// [ErrSuspended], [ErrSessionLost] or [ErrClosed]. It runs on any goroutine, before the session's Done is closed
+	// and listeners hear of LOST, and must not block, because the session's other bindings wait for their end. cleanup,
+	// which may be nil, is called once after the ends of all bindings and the listeners, on a goroutine of the client,
+	// and must not block either.
 	//
 	// Bind fails, with one of these errors, if the session is not valid: check and beginning are one step. It also
 	// refuses a nil onEnd.
@@ -73,33 +72,31 @@ type Validity interface {
 // that the client has for their paths; nil data stand for the client's default.
 type Nodes interface {
 	// CreateProtected creates an ephemeral sequential node called name, with a GUID in front, under dir, and lists dir,
-	// in one round trip. It makes missing parents as containers.
+	// in one round trip. Missing parents become containers.
 	//
-	// It blocks until the server has answered, however often the connection breaks: a node whose creation was not
-	// answered is found by its GUID. A server may execute that creation late, after the search; the session goes on to
-	// look for such a node for four session timeouts, and removes it. ctx and the end of the session end the wait; a
-	// node that was created nevertheless is then removed in the background.
+	// It blocks until the server has answered, however often the connection breaks, and finds a node whose creation was
+	// not answered by its GUID. If a server executes that creation late, within four session timeouts, the session
+	// finds and removes the node. ctx and the end of the session end the wait; a node that was created nevertheless is
+	// then removed in the background.
 	//
 	// Errors: the server's (zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals if dir is ephemeral, …), [ErrTooLarge], a
-	// [*DisconnectError], the session's Err, or ctx's cause. No node remains, with these exceptions, until the session
-	// ends: one whose answer was lost where the client may create but not list, of which a warning is logged; and one
-	// that a server creates later than that.
+	// [*DisconnectError], the session's Err, or ctx's cause. No node remains, except, until the session ends, one whose
+	// answer was lost where the client may create but not list (a warning is logged), and one that a server creates
+	// later than that.
 	//
 	// Curator: CreateBuilder.creatingParentContainersIfNeeded().withProtection().
 	CreateProtected(ctx context.Context, dir, name string, data []byte) (CreatedNode, error)
 	// CreateProtectedWithoutListing is CreateProtected without the listing, for observers of dir. CreatedNode.Children
 	// is nil, unless the answer was lost and the node had to be looked for.
 	CreateProtectedWithoutListing(ctx context.Context, dir, name string, data []byte) (CreatedNode, error)
-	// CreateIfExists creates an ephemeral node called name, with a GUID in front, under dir, if the node guard exists:
-	// in one transaction. It returns the path. Like CreateProtected it blocks until the server has answered, and
-	// removes what a server creates late. It needs no right to read dir.
+	// CreateIfExists creates an ephemeral node called name, with a GUID in front, under dir, and returns its path, if
+	// the node guard exists, in one transaction. Otherwise it is like CreateProtected, but needs no right to read dir.
 	//
 	// Errors: zk.ErrNoNode without guard, and those of CreateProtected. No node remains.
 	CreateIfExists(ctx context.Context, guard, dir, name string, data []byte) (path string, err error)
-	// CreateAt creates an ephemeral node at path itself, for a name that others look for. A node of this session that
-	// is there already counts as created, with the data that it has. replaced, unless nil, is the Stat of a node at
-	// path that is deleted in the same transaction, if it still has that version: there is no moment without a node.
-	// CreateAt makes missing parents as containers.
+	// CreateAt creates an ephemeral node at path itself, for a name that others look for. An existing node of this
+	// session counts as created, with the data that it has. replaced, unless nil, is the Stat of a node at path that is
+	// deleted in the same transaction, if it still has that version. Missing parents become containers.
 	//
 	// It blocks until the server has answered, however often the connection breaks, and first until a RemoveAt of the
 	// same path has ended. A transaction that cannot be sent at once, or whose answer was lost, is sent only if
@@ -108,25 +105,24 @@ type Nodes interface {
 	//
 	// Errors: the server's (zk.ErrNodeExists if the node belongs to another; with replaced zk.ErrBadVersion,
 	// zk.ErrNoNode and zk.ErrNotEmpty; zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, …), [ErrTooLarge], a
-	// [*DisconnectError], the session's Err, or ctx's cause. After a server's error RemoveAt is due if an earlier try
-	// may have been executed: a caller that gives up calls it in any case.
+	// [*DisconnectError], the session's Err, or ctx's cause. A caller that gives up after a server's error calls
+	// RemoveAt, because an earlier try may have been executed.
 	//
-	// No request can name a node but by path and version. So a node that another client creates in the place of
-	// replaced, before the transaction is executed, is deleted if it has the same version; a server may execute a
-	// transaction late, after a lost connection. A server that is behind shows nodes that are gone: call Sync before
-	// the read that yields replaced.
+	// Requests name a node only by path and version. So a node of the same version that another client creates in the
+	// place of replaced, before a server executes the transaction, perhaps late, after a lost connection, is deleted. A
+	// server that is behind shows nodes that are gone, so call Sync before the read that yields replaced.
 	//
 	// A session has one creator for each path at a time.
 	//
-	// Curator has none: its nodes of known names belong to the client, not to a session.
+	// Curator has none. Its nodes of known names belong to the client.
 	CreateAt(ctx context.Context, path string, data []byte, replaced *zk.Stat) error
-	// RemoveAt deletes the node of CreateAt for sure, in the background if need be, until the session is over: if the
-	// node belongs to this session, and not if another has taken the path. A node that a server creates late is removed
-	// for four session timeouts. The client must be allowed to read the node. It does not block.
+	// RemoveAt deletes the node of CreateAt, if it still belongs to this session, for sure, in the background if need
+	// be, until the session is over. A node that a server creates late is removed for four session timeouts. The client
+	// must be allowed to read the node. It does not block.
 	//
-	// It looks whose the node is before each delete, but no request can name the owner: a node that is created between
-	// the two, where yet another client has deleted this session's, is deleted if it has the same version. So is one
-	// that is created before a server executes the delete late, after a lost connection and its look.
+	// It checks the owner before each delete, but ZooKeeper cannot make a delete conditional on the owner. So if
+	// another client deletes the session's node, and one of the same version is created, between the check and a
+	// delete, which a server may execute late after a lost connection, that one is deleted.
 	RemoveAt(path string) Removal
 	// Set replaces a node's data if it has the given version, -1 for any. It asks once, and does not retry: after
 	// ErrConnectionLost it may have been executed. A Set that succeeds was executed while the session lived.
@@ -135,61 +131,55 @@ type Nodes interface {
 	// cause.
 	Set(ctx context.Context, path string, data []byte, version int32) (*zk.Stat, error)
 	// Remove deletes one of the session's ephemeral nodes for sure, in the background if need be, until the session is
-	// over. It goes ahead of all later requests: a listing that is sent after it does not have the node. It does not
-	// block.
+	// over. It goes ahead of all later requests, so a listing that is sent after it lacks the node. It does not block.
 	//
 	// Curator: DeleteBuilder.guaranteed().
 	Remove(path string) Removal
-	// NodeLost is for a recipe that has just heard that one of the session's ephemeral nodes is gone: [Explain] of its
-	// result knows whether the node was removed, or went with the session, as soon as the session does. It does not
-	// block.
+	// NodeLost is for a recipe that has just heard that one of the session's ephemeral nodes is gone. [Explain] of its
+	// result says whether the node was removed, or went with the session. It does not block.
 	//
 	// Curator has none.
 	NodeLost() NodeLoss
 }
 
-// Watches is the part of a [Session] that shows what others do. Its methods do not block. They panic on a nil wake,
-// which is called when [Watch.View] may return something new: see "Callbacks" in the package's documentation. Of a lost
-// connection only persistent watches hear. A node that is missing when the watch is set is [StatusGone].
+// Watches is the part of a [Session] that shows what others do. Its methods do not block, and panic on a nil wake,
+// which is called when [Watch.View] may return something new: see "Callbacks" in the package's documentation. Only
+// persistent watches hear of a lost connection. A node that is missing when the watch is set is [StatusGone].
 type Watches interface {
-	// WatchData watches a node's data and existence. A node that this client may not read is watched for its existence
-	// only. A node that is gone stays gone for its watchers, even if it is created again.
+	// WatchData watches a node's data and existence, or only its existence if this client may not read it. A node that
+	// is gone stays gone for its watchers, even if it is created again.
 	WatchData(path string, wake func()) Watch
-	// WatchDataDeferred is WatchData for a short time: it sets the watch only after some 50 ms, and so costs nothing if
-	// it ends before.
+	// WatchDataDeferred is WatchData, but sets the watch only after some 50 ms, so it costs nothing if it ends before.
 	WatchDataDeferred(path string, wake func()) Watch
-	// WatchDataSince watches the data and existence of several nodes by a request that reads none of them. The
-	// caller knows their data as of one transaction, or needs no older news; an answer to this session has shown its
-	// zxid. A node that has not changed since is [StatusPresent] without Stat and Data, and no wake reports that. A
-	// node that has changed since is read, as by WatchData.
+	// WatchDataSince watches the data and existence of several nodes by a request that reads none of them. The caller
+	// knows their data as of one transaction, whose zxid an answer to this session has shown, or needs no older news. A
+	// node that has not changed since is [StatusPresent] without Stat, Data and wake. A node that has changed since is
+	// read, as by WatchData.
 	//
-	// So is each node that is not Readable; and all nodes if the server is not known to take the request (a ClickHouse
-	// Keeper before 26.7), or once the client has found that it may not read such a node, or has lost an event of one.
-	// Nodes whose paths don't fit into one request (WithMaxRequest) take several. The watches come in the order of the
-	// nodes.
+	// So is each node that is not Readable, and all nodes if the server is not known to accept the request (ClickHouse
+	// Keeper before 26.7), or once the client may not read such a node or has lost an event of one. Nodes whose paths
+	// don't fit into one request (WithMaxRequest) take several. The watches have the order of the nodes.
 	WatchDataSince(zxid int64, nodes ...WatchedNode) []Watch
 	// WatchDataPersistent is WatchData that sees a node again that is created again. The node must be readable. A lost
-	// connection calls wake, too: View is then [StatusUnknown] until the answer on the next connection.
+	// connection also calls wake, and View is [StatusUnknown] until the answer on the next one.
 	WatchDataPersistent(path string, wake func()) Watch
 	// WatchChildren watches the names of a node's children, like WatchData.
 	WatchChildren(path string, wake func()) Watch
 	// WatchChildrenDeferred is WatchChildren, deferred as WatchDataDeferred is.
 	WatchChildrenDeferred(path string, wake func()) Watch
-	// WatchChildrenPersistent is WatchChildren that sees a node again that is created again. View must be called after
-	// each wake: it sets the watch that is needed next. A node that may not be read is [StatusFailed]. A lost
-	// connection calls wake, and makes View unknown, as for WatchDataPersistent.
+	// WatchChildrenPersistent is to WatchChildren what WatchDataPersistent is to WatchData. View must be called after
+	// each wake, because it sets the next watch. A node that may not be read is [StatusFailed].
 	WatchChildrenPersistent(path string, wake func()) Watch
 	// WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until
 	// UnwatchTree or the end of the session. All observers of a path share one watch at the server.
 	//
-	// A server that lacks such watches, which came with 3.6, closes the connection on them. So the client asks each
-	// server once, on a connection of its own that holds no lease, before it sets the first one there. Until the answer
-	// the tree is not watched. A server that cannot be asked is asked again while the session's connection lasts. Where
-	// one address leads to servers of several versions, the answer may be another server's, and that of an older server
-	// costs the connection after all.
+	// A server before 3.6 closes the connection on such watches. So the client first asks each server once, on a
+	// separate connection, and again while it cannot be asked. Until the answer the tree is not watched. Where one
+	// address leads to servers of several versions, another server may answer, and an older one costs the connection
+	// after all.
 	//
-	// Errors: [ErrUnsupported] if the server is known to lack such watches; otherwise the observer's Refused comes
-	// later, also if the server could not be asked within the connection timeout.
+	// Errors: [ErrUnsupported] if the server is known to lack such watches. Otherwise the observer's Refused reports
+	// that later, or that the server could not be asked within the connection timeout.
 	WatchTree(path string, o TreeObserver) error
 	// UnwatchTree ends WatchTree. The observer gets no call from then on, but may be in one.
 	UnwatchTree(path string, o TreeObserver)
@@ -218,22 +208,21 @@ type Reads interface {
 	//
 	// Errors: the server's (zk.ErrNoNode, …), the session's, or ctx's cause.
 	List(ctx context.Context, path string) ([]string, error)
-	// ReadMany reads one part of nodes, any number of them, and yields each in the order of paths. A missing node is
-	// yielded with zk.ErrNoNode as its Err; one that may not be read with zk.ErrNoAuth. Where data were asked for, it
-	// then has its Stat if the server shows that.
+	// ReadMany reads one part of any number of nodes, and yields each in the order of paths. A missing node has the Err
+	// zk.ErrNoNode, and one that may not be read zk.ErrNoAuth, with its Stat if data were asked for and the server
+	// shows that.
 	//
-	// It is for what a recipe reads once in a while: all members of a group, the nodes of a cache. All ReadManys of a
-	// session together have at most 32 reads under way, and fewer where answers take long, so that a renewal of the
-	// session, and what others ask, waits behind those alone. They take turns, read by read. At most 32 answers wait
-	// for a loop that is slow, and delay no other. ReadMany has no goroutine of its own; a loop that ends early gives
-	// up what is under way.
+	// It is for occasional reads: all members of a group, the nodes of a cache. All ReadManys of a session together
+	// have at most 32 reads under way, and fewer where answers take long, so that a renewal or another request waits
+	// only behind those. They take turns, read by read. At most 32 answers wait for a slow loop, which delays no other.
+	// ReadMany has no goroutine; a loop that ends early gives up what is under way.
 	//
-	// After a lost connection ReadMany goes on with what was not answered. It blocks for the next connection, for at
-	// most the client's connection timeout each time. paths must not change while the loop runs.
+	// After a lost connection ReadMany goes on with what was not answered, and waits for the next one for at most the
+	// client's connection timeout. paths must not change while the loop runs.
 	//
 	// An error ends it, and comes with no node: a [*ConnectError] if there was no next connection in that time, the
-	// session's, or ctx's cause. [ShouldStartOver] is true of the first, and of [ErrSessionLost]: a recipe reads the
-	// rest in the next session. An unknown part is an error, too. Every answer is a NodeRead, but an answer of an
-	// overloaded server, which is asked again.
+	// session's, or ctx's cause. [ShouldStartOver] is true of the first, and of [ErrSessionLost], so a recipe reads the
+	// rest in the next session. An unknown part is also an error. Every answer is a NodeRead, except that an overloaded
+	// server is asked again.
 	ReadMany(ctx context.Context, paths []string, part NodePart) iter.Seq2[NodeRead, error]
 }

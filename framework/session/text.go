@@ -6,8 +6,7 @@ import (
 )
 
 // Format is for Format methods. It writes value.String() by every verb, with its width, quoted by %q and in hexadecimal
-// by %x. Without such a method a verb that is not for text, such as %d, prints the fields, which change meanwhile and
-// may have credentials.
+// by %x. Without it, verbs such as %d print the fields, which may change or have credentials.
 func Format(f fmt.State, verb rune, value fmt.Stringer) {
 	switch verb {
 	case 'q', 'x', 'X':

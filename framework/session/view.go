@@ -6,8 +6,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A Watch is on a node until its session ends: it is set again after every change and reconnection. All watches on a
-// node share one at the server, which is removed with the last. It is safe for concurrent use.
+// A Watch on a node is set again after every change and reconnection, until its session ends. All watches on a node
+// share one at the server, which is removed with the last. It is safe for concurrent use.
 type Watch interface {
 	// View returns what is known now. It does not block.
 	View() View
@@ -17,8 +17,7 @@ type Watch interface {
 	ReadAgain()
 	// Stop ends the watch. wake is not called from then on, but may be running. To stop it again does nothing.
 	//
-	// The decision to take the watch off the server and the request are one step: a watch that is set on the node a
-	// moment later is set after that, not removed with it.
+	// A watch that is set on the node a moment later is not removed with it.
 	Stop()
 }
 
@@ -26,12 +25,11 @@ type Watch interface {
 type WatchedNode struct {
 	Path string
 	Wake func() // not nil
-	// Readable says that this client may read the node. Otherwise the node is read, since the end of one that it may
-	// not read is not reported to it.
+	// Readable says that this client may read the node. Otherwise the node is read, because servers do not report the
+	// end of one that it may not read.
 	Readable bool
-	// Doubtful says that Readable is a conclusion from other nodes. The node is read when an eighth of a session
-	// timeout has passed, or before: if that is refused, or shows that an event was lost, the client reads each node
-	// that it watches.
+	// Doubtful says that Readable is a conclusion from other nodes. The node is read within an eighth of a session
+	// timeout. If that is refused, or shows a lost event, the client reads each node that it watches.
 	Doubtful bool
 	// Optional says that the node is not watched if that would take a read. Its Watch is then nil.
 	Optional bool
@@ -51,8 +49,8 @@ const (
 // A View is what is known of a watched node. Its slices must not be changed.
 type View struct {
 	Status Status
-	// Current says that the server will report the node's next change, and has reported none since the last read: by
-	// all that has arrived on the connection, the node exists.
+	// Current says that the server will report the node's next change, and has reported none since the last read, so
+	// the node exists as far as the client has heard.
 	Current bool
 	// Own says that the node belongs to this session: it is ephemeral, and goes with it.
 	Own      bool

@@ -25,8 +25,7 @@ func (w Waiter) Signal() {
 // News can be read once there may be news, for a select of the caller's own.
 func (w Waiter) News() <-chan struct{} { return w.news }
 
-// Wait blocks until there may be news, or also can be read or is closed; a nil also never is. Its goroutine then looks
-// at everything that it waits for.
+// Wait blocks until there may be news, or also can be read or is closed; a nil also never is.
 //
 // Errors: why the session has ended, if that ends it; the end of ctx.
 func (w Waiter) Wait(ctx context.Context, s Session, also <-chan struct{}) error {
