@@ -10,7 +10,7 @@ import (
 )
 
 // A batch is the leases of one acquire that holds the gate. Each is a contender, whose node is made when the one before
-// it is permitted. Others count them, but do not wait for leases meanwhile.
+// it is permitted. Others count them, but wait at the gate.
 type batch struct {
 	semaphore *InterProcessSemaphoreV2
 	session   framework.Session
@@ -52,8 +52,8 @@ func (b *batch) wait(ctx context.Context) error {
 }
 
 // permitted decides by a listing later than the batch's nodes: the newest member's, the watch's, or a new one. A node
-// that it lacks was removed by hand. A limit that is not followed ends the acquire: it would not hear of a raise, and
-// keep others from the gate.
+// that it lacks was removed by hand. A limit that is not followed ends the acquire, which would not hear of a raise and
+// block the gate.
 func (b *batch) permitted(ctx context.Context) (bool, error) {
 	children := b.listing
 	b.listing = nil

@@ -7,17 +7,16 @@ import (
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
-// Contended returns a channel that is closed when a later contender that this lease excludes waits, of any client and
-// language. A reader hears of writers; a semaphore's lease, of a contender that finds no lease free, or of a limit
-// lowered below the leases there are; a multi-lock's, what its parts hear. The channel stays closed even if the
+// Contended returns a channel that is closed when a later contender waits, of any client and language, that this lease
+// excludes: for a reader a writer; for a semaphore's lease a contender that finds no lease free, or a limit lowered
+// below the leases there are; for a multi-lock's lease any of its parts'. The channel stays closed even if the
 // contender gives up.
 //
-// It is for a holder that can make room between two pieces of work. Tries that do not write, as of this package on a
-// taken lock, are not heard.
+// It is for a holder that can make room between two pieces of work. Tries, which do not write, are not heard.
 //
-// The first call begins to listen, and does not block: it lists the lock's directory, and again after each change,
-// until a contender was heard of or the lease has ended; see [Lease.Done] for that. Without READ permission on the
-// directory nothing is heard; without a connection, later.
+// The first call begins to listen, and does not block. The client lists the lock's directory, and again after each
+// change, until it hears of a contender or the lease has ended (see [Lease.Done]). Without READ permission on the
+// directory it hears nothing.
 //
 // Curator has none.
 func (l *Lease) Contended() <-chan struct{} {

@@ -15,8 +15,8 @@
 // # Who owns a lock
 //
 // The context that [Lease.Context] returns. An Acquire of the same lock with it, or with one derived from it,
-// re-enters; the lock is free when every lease has been released. Any other context makes a contender of its own, also
-// on the same goroutine: a caller that does not hand the context on deadlocks, and its error says so
+// re-enters; the lock is free when every lease has been released. Any other context makes another contender, also on
+// the same goroutine, so a caller that does not pass the context on deadlocks, and its error says so
 // ([AcquireError.OwnLease]). Goroutines that share an owning context do not exclude each other, unless by
 // [WithoutLease]. Objects with one client, path and recipe (mutex, read/write lock or semaphore) are one lock.
 //
@@ -63,22 +63,21 @@
 //
 // # When the session goes
 //
-// A lost connection alone ends nothing (unless the client has framework.StandardErrorPolicy): leases are valid until
+// A lost connection ends no lease, except with framework.StandardErrorPolicy. Leases are valid until
 // [Lease.ValidUntil], which moves on as long as the ensemble answers. After that Done is closed, contexts end with a
 // [*LostError] as their cause, and Err, re-entry and Check refuse. Waiters wait on.
 //
-// After a pause of the process or the machine timers are late, and the first look is right all the same: Err of a
-// lease, or of its context, compares the time and ends the lease first, so that Done is closed; contexts made from it
-// follow within the call.
+// After a pause of the process or the machine timers are late, but the first Err of a lease or of its context is
+// correct. It compares the time, and ends the lease and the contexts made from it within the call.
 //
 // # Sharing with Java and Python
 //
-// Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue, kazoo with extra_lock_patterns;
-// examples/runbook says which kinds go together. Others guarantee less (examples/comparison): their holders do not hear
-// of a loss, strangers may block Curator, and its semaphore may return a dead lease. integration/interop shows each.
+// Java Curator 5, go-zookeeper's zk.Lock and this package stand in one queue, kazoo with extra_lock_patterns
+// (examples/runbook). Others guarantee less (examples/comparison): their holders do not hear of a loss, strangers may
+// block Curator, and its semaphore may return a dead lease.
 //
-// Names are Curator's, and end the documentation of what has one there. examples/porting has every method, with what
-// differs on purpose and what is left out.
+// Names are Curator's, and end the documentation of what has one there. examples/porting has every method and what
+// differs.
 //
 // # Concurrency
 //

@@ -8,11 +8,10 @@ import (
 // Context returns a context that ends with parent and with the lease: context.Cause is then [ErrReleased] or a
 // [*LostError].
 //
-// Its Err compares the time with ValidUntil and ends the lease first, so that Done is closed; contexts made from it
-// follow within the call. So the first Err is right after a suspension, when timers are late. A select on Done alone
-// may be late, and so may Err of a context that context.WithCancel or WithTimeout made from this one: it compares
-// nothing, and ends with the first look at this context or at the lease. A context of another type follows when its own
-// Done is closed.
+// Its Err compares the time with ValidUntil, and ends the lease and the contexts made from it within the call. So the
+// first Err is correct after a suspension, when timers are late. Done may be late, and so may Err of a context that
+// context.WithCancel or WithTimeout made from this one, which ends with the first check of this context or the lease. A
+// context of another type follows when its own Done is closed.
 //
 // It owns the lease: an Acquire of the same lock with it re-enters. Goroutines that share it do not exclude each other;
 // see [WithoutLease].
@@ -32,8 +31,8 @@ func (l *Lease) Context(parent context.Context) context.Context {
 	return c
 }
 
-// A leaseContext is a context of package context whose Err compares the time. Package context makes children of the
-// context inside, since Done is that one's: they have no goroutine, and end in the call of end.
+// A leaseContext is a context of package context whose Err compares the time. Its Done is the inside context's, so
+// package context makes children of that, which have no goroutine, and end in the call of end.
 type leaseContext struct {
 	context.Context //nolint:containedctx // this is one
 	end             context.CancelCauseFunc
@@ -57,9 +56,8 @@ func (c *leaseContext) Value(key any) any {
 // Err compares the time for this context's lease, and for those of the contexts that it comes from.
 //
 // After a suspension several goroutines find the time up at once. While one ends the lease and calls its followers,
-// another sees the loss in Lease.Err: it must not return before this context has ended, so it ends it itself. If the
-// other is in the middle of that, its children have not all ended: Cause waits for them, by the mutex of the context
-// inside.
+// another sees the loss in Lease.Err. It ends this context itself, because it must not return before. If the first is
+// in the middle of that, Cause waits for the children by the mutex of the context inside.
 func (c *leaseContext) Err() error {
 	if c.Context.Err() == nil {
 		for at := c; at != nil; at = at.outer {

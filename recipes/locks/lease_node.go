@@ -37,8 +37,8 @@ func (l *Lease) NodeName() string {
 	return l.grant.Name
 }
 
-// FencingToken is greater than that of every earlier hold of the same lock that excludes this one, of any session,
-// process or language: the zxid of the node's creation. A store that remembers the greatest token it has seen can
+// FencingToken is the zxid of the node's creation, greater than the token of every earlier hold of the same lock that
+// excludes this one, of any session, process or language. A store that remembers the greatest token it has seen can
 // refuse a late holder. A multi-lock has none, but its Parts have. Holds that share a node, see [RetainedLock], share
 // its token, and differ by [Lease.FencingCount].
 func (l *Lease) FencingToken() int64 {
@@ -48,9 +48,9 @@ func (l *Lease) FencingToken() int64 {
 	return l.grant.Token
 }
 
-// FencingCount is how many holds the lease's node had before this one: 0 unless it was retained, see [RetainedLock]. A
-// multi-lock's is 0. The pair of FencingToken and FencingCount, compared in this order, is greater than that of every
-// earlier hold that excludes this one. A retained lock must not guard a store that can remember only one number.
+// FencingCount is how many holds the lease's node had before this one: 0 unless it was retained, see [RetainedLock], or
+// for a multi-lock. The pair of FencingToken and FencingCount, in this order, is greater than every earlier pair of a
+// hold that excludes this one. A retained lock must not guard a store that can remember only one number.
 func (l *Lease) FencingCount() int64 {
 	if !l.hasNode() {
 		return 0
@@ -60,7 +60,7 @@ func (l *Lease) FencingCount() int64 {
 
 // Check begins a transaction that must happen only while the lock is held: the server checks that the lease's node
 // exists. If the lease has ended, the transaction is not sent and fails with the lease's Err. A Check taken before
-// fails after the hold, since its node is not retained. Of a multi-lock, check the Parts.
+// fails after the hold, because its node is not retained. Of a multi-lock, check the Parts.
 func (l *Lease) Check() framework.Op {
 	err := l.Err()
 	switch {

@@ -14,18 +14,17 @@ type Lock interface {
 	// Acquire waits for the lock and returns a Lease on it.
 	Acquire(ctx context.Context) (*Lease, error)
 	// TryAcquire returns a Lease if no other contender holds the lock or waits for it, and ErrNotAcquired otherwise. It
-	// waits for the servers alone, at most for the client's connection timeout.
+	// waits only for the servers, at most for the client's connection timeout.
 	TryAcquire(ctx context.Context) (*Lease, error)
 }
 
-// Do runs work while it holds lock, and releases the lease when work returns or panics. work gets the lease's context:
-// it ends when ctx ends or the lock is lost, and owns the lock.
+// Do runs work while it holds lock, and releases the lease when work returns or panics. work gets the lease's context,
+// which owns the lock and ends when ctx ends or the lock is lost.
 //
 // Do blocks until the lease is released. [Within] bounds the wait for the lock, and not work.
 //
-// Errors: that of Acquire; or those of work and of Release, joined. If the lock was lost meanwhile, the error is
-// [ErrLeaseLost] even if work returned nil: it may have gone on without the lock. A nil lock or work is refused before
-// anything is acquired.
+// Errors: Acquire's, or work's and Release's, joined. If the lock was lost, the error is [ErrLeaseLost] even if work
+// returned nil, because it may have gone on without the lock. A nil lock or work is refused at once.
 //
 // Curator: Locker.
 func Do(ctx context.Context, lock Lock, work func(ctx context.Context) error) (err error) {

@@ -8,7 +8,7 @@ import (
 )
 
 // A lock prints its kind, its path, and how often this client holds it and waits for it. Without these methods package
-// fmt would read fields of the client and of a SharedCount that change meanwhile.
+// fmt would read fields of the client and of a SharedCount while they change.
 
 type standing struct{ held, waiting int }
 

@@ -36,7 +36,7 @@ func NewInterProcessMutex(client *framework.Client, path string, opts ...Option)
 //
 // Curator: InterProcessMutex.acquire(); acquire(time, unit) is Acquire of [Within].
 func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
-	return m.recipe.acquire(ctx, m.recipe.reenter, m.recipe.contend)
+	return m.recipe.acquire(ctx, m.recipe.reenter, m.recipe.queue.Acquire)
 }
 
 // TryAcquire returns a Lease if no other contender holds the mutex or waits for it, and [ErrNotAcquired] otherwise. On
@@ -48,7 +48,7 @@ func (m *InterProcessMutex) Acquire(ctx context.Context) (*Lease, error) {
 //
 // Curator: InterProcessMutex.acquire(0, unit).
 func (m *InterProcessMutex) TryAcquire(ctx context.Context) (*Lease, error) {
-	return m.recipe.try(ctx, m.recipe.reenter, m.recipe.contendNow)
+	return m.recipe.try(ctx, m.recipe.reenter, m.recipe.queue.Try)
 }
 
 func (m *InterProcessMutex) identities() []identity { return m.recipe.identities() }

@@ -42,9 +42,9 @@ const (
 )
 
 // find returns the innermost such lease that ctx owns.
-func find(ctx context.Context, id identity, accept func(*queue.Grant) bool) *Lease {
+func find(ctx context.Context, id identity, accept func(*Lease) bool) *Lease {
 	for o := ownerOf(ctx); o != nil; o = o.outer {
-		if o.lease.recipe.id == id && accept(o.lease.grant) {
+		if o.lease.recipe.id == id && accept(o.lease) {
 			return o.lease
 		}
 	}
@@ -53,12 +53,7 @@ func find(ctx context.Context, id identity, accept func(*queue.Grant) bool) *Lea
 
 // findLasting is find for a lease that lasts.
 func findLasting(ctx context.Context, id identity, accept func(*queue.Grant) bool) *Lease {
-	for o := ownerOf(ctx); o != nil; o = o.outer {
-		if l := o.lease; l.recipe.id == id && accept(l.grant) && l.Err() == nil {
-			return o.lease
-		}
-	}
-	return nil
+	return find(ctx, id, func(l *Lease) bool { return accept(l.grant) && l.Err() == nil })
 }
 
 func owns(ctx context.Context, id identity, accept func(*queue.Grant) bool) bool {

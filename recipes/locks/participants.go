@@ -81,8 +81,8 @@ func sortNodes(nodes []queue.Node) {
 	})
 }
 
-// describe reads the nodes that accept takes. Others, and nodes that have gone, are nil. When the session is lost, it
-// reads the rest in the next one.
+// describe reads the nodes that accept takes. Others, and nodes that have gone, are nil. If the session is lost, it
+// goes on in the next one.
 func (r *recipe) describe(ctx context.Context, nodes []queue.Node, accept func(queue.Node) bool) ([]*Participant, error) {
 	found := make([]*Participant, len(nodes))
 	var at []int // their indexes

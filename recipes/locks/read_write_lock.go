@@ -8,10 +8,10 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// An InterProcessReadWriteLock is a pair of reentrant locks: any number of readers, or one writer. Both kinds are
-// admitted in the order in which they came, readers that follow each other together: neither starves the other.
+// An InterProcessReadWriteLock is a pair of reentrant locks: any number of readers, or one writer. They are admitted in
+// the order in which they came, consecutive readers together, so neither kind starves the other.
 //
-// The writer may take the read lock as well, and keep it when it releases the write lock: no other writer gets in
+// The writer may take the read lock as well, and keep it when it releases the write lock, with no other writer in
 // between. A reader cannot take the write lock: [ErrUpgrade]. Its methods are safe for concurrent use.
 //
 // Curator: InterProcessReadWriteLock.
@@ -60,11 +60,11 @@ func (l *InterProcessReadWriteLock) ReadLock() *ReadLock { return &l.read }
 func (l *InterProcessReadWriteLock) WriteLock() *WriteLock { return &l.write }
 
 // Acquire waits for the write lock, as [InterProcessMutex.Acquire] does. A context that owns the write lock re-enters;
-// one that owns the read lock alone fails with [ErrUpgrade].
+// one that owns only the read lock fails with [ErrUpgrade].
 //
 // Curator: WriteLock.acquire().
 func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) {
-	return l.recipe.acquire(ctx, l.reenter, l.recipe.contend)
+	return l.recipe.acquire(ctx, l.reenter, l.recipe.queue.Acquire)
 }
 
 // TryAcquire is [InterProcessMutex.TryAcquire] for the write lock: no other contender may hold either side or wait for
@@ -72,7 +72,7 @@ func (l *WriteLock) Acquire(ctx context.Context) (*Lease, error) {
 //
 // Curator: WriteLock.acquire(0, unit).
 func (l *WriteLock) TryAcquire(ctx context.Context) (*Lease, error) {
-	return l.recipe.try(ctx, l.reenter, l.recipe.contendNow)
+	return l.recipe.try(ctx, l.reenter, l.recipe.queue.Try)
 }
 
 func (l *WriteLock) reenter(ctx context.Context) (*Lease, error) {
@@ -89,24 +89,24 @@ func (l *WriteLock) reenter(ctx context.Context) (*Lease, error) {
 // Acquire waits for the read lock, as [InterProcessMutex.Acquire] does, but only for earlier writers. A context that
 // owns the read lock re-enters.
 //
-// With a context that owns the write lock it does not wait: a writer becomes a reader. The lease has a node of its own,
-// which takes the writer's place in the queue and stays when the write lock is released. If the write lock is lost
-// meanwhile, the error is [ErrLeaseLost]. Both leases are of one session and are lost together. The fencing token is
-// the writer's: smaller than any later writer's.
+// With a context that owns the write lock it does not wait: a writer becomes a reader. The lease's node takes the
+// writer's place in the queue and stays when the write lock is released. If the write lock is lost during the call, the
+// error is [ErrLeaseLost]. Both leases are of one session and are lost together. The fencing token is the writer's,
+// smaller than any later writer's.
 //
 // Curator: ReadLock.acquire().
 func (l *ReadLock) Acquire(ctx context.Context) (*Lease, error) {
-	return l.recipe.acquire(ctx, l.reenter, l.contend(ctx, l.recipe.contend))
+	return l.recipe.acquire(ctx, l.reenter, l.contend(ctx, l.recipe.queue.Acquire))
 }
 
 // TryAcquire is [InterProcessMutex.TryAcquire] for the read lock: no writer may hold the lock or wait for it.
 //
 // Curator: ReadLock.acquire(0, unit).
 func (l *ReadLock) TryAcquire(ctx context.Context) (*Lease, error) {
-	return l.recipe.try(ctx, l.reenter, l.contend(ctx, l.recipe.contendNow))
+	return l.recipe.try(ctx, l.reenter, l.contend(ctx, l.recipe.queue.Try))
 }
 
-// reenter re-enters a read lease, also from within a nested write lease. For a write lease alone see contend.
+// reenter re-enters a read lease, also from within a nested write lease. For only a write lease see contend.
 func (l *ReadLock) reenter(ctx context.Context) (*Lease, error) {
 	innermost, err := l.recipe.reenter(ctx)
 	if innermost == nil || err != nil {
@@ -116,7 +116,7 @@ func (l *ReadLock) reenter(ctx context.Context) (*Lease, error) {
 }
 
 func (l *ReadLock) contend(ctx context.Context, otherwise contention) contention {
-	write := find(ctx, l.recipe.id, anyGrant)
+	write := find(ctx, l.recipe.id, func(*Lease) bool { return true })
 	if write == nil || write.grant.Queue.Shared {
 		return otherwise
 	}
@@ -126,8 +126,7 @@ func (l *ReadLock) contend(ctx context.Context, otherwise contention) contention
 	}
 }
 
-// nest makes a reader of the writer, see queue.Queue.Downgrade. A lease of its own keeps the writer's node until the
-// answer, even if the caller releases its lease.
+// nest makes a reader of the writer, see queue.Queue.Downgrade. Another lease keeps the writer's node until the answer.
 func (l *ReadLock) nest(ctx context.Context, write *Lease) (*queue.Grant, error) {
 	keep, err := write.recipe.join(write.grant)
 	if err != nil {

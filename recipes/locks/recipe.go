@@ -92,14 +92,6 @@ type outcome struct {
 	reentered bool
 }
 
-func (r *recipe) contend(ctx context.Context) (*queue.Grant, queue.Progress, error) {
-	return r.queue.Acquire(ctx)
-}
-
-func (r *recipe) contendNow(ctx context.Context) (*queue.Grant, queue.Progress, error) {
-	return r.queue.Try(ctx)
-}
-
 func (r *recipe) acquire(ctx context.Context, reenter reentry, contend contention) (*Lease, error) {
 	ctx, begun, err := r.begin(ctx)
 	if err != nil {
@@ -208,15 +200,11 @@ func (r *recipe) join(g *queue.Grant) (*Lease, error) {
 
 // reenter returns the innermost lease on the lock that ctx owns. It refuses one that has ended, whose owner must
 // neither re-enter nor queue again.
-func (r *recipe) reenter(ctx context.Context) (*Lease, error) {
-	lease := find(ctx, r.id, anyGrant)
-	if lease == nil {
-		return nil, nil
+func (r *recipe) reenter(ctx context.Context) (lease *Lease, err error) {
+	if lease = find(ctx, r.id, func(*Lease) bool { return true }); lease != nil {
+		err = lease.Err()
 	}
-	if err := lease.Err(); err != nil {
-		return nil, err
-	}
-	return lease, nil
+	return lease, err
 }
 
 // isHeld compares the time.

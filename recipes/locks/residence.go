@@ -11,10 +11,10 @@ import (
 	"github.com/gocurator/curator/recipes/internal/steps"
 )
 
-// A residence is the stay of one node with a client, from its admission until it is removed or lost. As a member of the
-// node's grant it keeps that over all holds. While front is set it is the front of its local queue.
+// A residence is the time that a client keeps one node, from its admission until it is removed or lost. As a member of
+// the node's grant it keeps that over all holds. While front is set it is the front of its local queue.
 //
-// One goroutine at a time may decide about it: that whose hold has just ended, or that which has taken it out of
+// One goroutine at a time may decide about it: the one whose hold has just ended, or the one that took it out of
 // queue.kept. The fields that no mutex guards belong to that goroutine.
 type residence struct {
 	queue     *retainedQueue
@@ -184,8 +184,8 @@ func (r *residence) look() {
 
 // takeForNews takes the idle residence out of the queue if there is news for it. The caller decides then.
 //
-// If it becomes idle at the same time, either this sees kept set, or the news came before; then decide, which calls
-// this once kept is set, finds it.
+// If it becomes idle at the same time, either this sees kept set, or decide, which calls this once kept is set, finds
+// the earlier news.
 func (r *residence) takeForNews() bool {
 	n := r.news()
 	if n.demand == demanded {
@@ -222,8 +222,8 @@ func (r *residence) tick() {
 	}
 }
 
-// lost is called after a loss of the grant and its leases; the removal is on its way. A goroutine that decides at this
-// moment finds front cleared, and does nothing.
+// lost is called after a loss of the grant and its leases, when the removal is on its way. A goroutine that is deciding
+// finds front cleared, and does nothing.
 func (r *residence) lost() {
 	r.stopListening()
 	mu := &r.queue.all.mu

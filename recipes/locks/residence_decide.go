@@ -9,7 +9,8 @@ import (
 )
 
 // decide decides what becomes of the node without a hold, does it, and returns its removal, if any. Only the goroutine
-// that may decide calls it, once: then the next holder may, or that which takes the idle residence. It does not block.
+// that may decide calls it, once. Then the next holder may decide, or the goroutine that takes the idle residence. It
+// does not block.
 func (r *residence) decide(idle bool) (fate, session.Removal) {
 	for stayed := idle; ; {
 		s := r.situation()
@@ -153,7 +154,7 @@ func (r *residence) admitTo(next *recipe, try bool) *queue.Grant {
 	return nil
 }
 
-// remove ends the residence. The queue is passed on when the removal is on its way: the node then does not block the
+// remove ends the residence. It passes the queue on once the removal is on its way, so that the node does not block the
 // next front.
 func (r *residence) remove(idle bool, s situation) session.Removal {
 	r.stopListening()

@@ -11,19 +11,19 @@ import (
 
 // A RetainedLock is a lock with a local queue: of the contenders with one client, path and options, the first acquires
 // the lock from the servers, and its node goes from one to the next without a request. With [RetainIdle] the node also
-// stays when none of them wants it: a client that takes the lock again and again sends nothing for it. It is safe for
+// stays when none of them wants it, so a client that takes the lock again and again sends nothing. It is safe for
 // concurrent use.
 //
 // Use it for a lock that one client takes often and briefly, and others seldom. An idle holder that crashes blocks
 // others for its session timeout, so [RetainIdle] should be short. Their tries find a retained lock taken. Their
 // acquires wait up to two round trips longer, until the holder has heard of them and removed its node.
 //
-// A node is handed over at most [RetainHandOvers] times and within [RetainBusy] of its admission. Neither bound counts
-// while no other client is known to wait: the directory is watched, its newest listing had no other contender, and the
-// leader has answered within three eighths of the session timeout. The listing is renewed once in the session timeout,
-// so an event that is lost keeps others waiting for that long. When another contender comes, of any client and
-// language, an idle node is removed, and a busy one after the present hold, see [RetainAfterDemand]. A contender of the
-// same client outside the local queue counts as another. Nothing is retained without READ permission on the directory.
+// A node is handed over at most [RetainHandOvers] times and within [RetainBusy] of its admission, unless it is known
+// that no other client waits: the directory is watched, its newest listing had no other contender, and the leader has
+// answered within three eighths of the session timeout. The listing is renewed once in the session timeout, so a lost
+// event keeps others waiting for that long. When another contender comes, of any client and language, or of this client
+// outside the local queue, an idle node is removed, and a busy one after the present hold, see [RetainAfterDemand].
+// Nothing is retained without READ permission on the directory.
 //
 // A node is kept idle only where that is likely to pay: after three grants in a row with no other client's in between,
 // and not for 30 s after another client wanted a node that had been of little use.
@@ -95,8 +95,8 @@ func RetainBusy(d time.Duration) RetainOption {
 	return func(o *retainOptions) { o.busy = time.Duration(o.notNegative("RetainBusy", int(d))) }
 }
 
-// RetainIdle sets how long a node stays when no contender of its client wants it. The default is 0: it goes with the
-// last of them. Twice the usual time between holds is enough, and more than 100 ms seldom sensible.
+// RetainIdle sets how long a node stays when no contender of its client wants it. The default is 0. Twice the usual
+// time between holds is enough, and more than 100 ms seldom sensible.
 func RetainIdle(d time.Duration) RetainOption {
 	return func(o *retainOptions) { o.idle = time.Duration(o.notNegative("RetainIdle", int(d))) }
 }
@@ -112,16 +112,15 @@ func (o *retainOptions) notNegative(name string, n int) int {
 	return n
 }
 
-// Acquire waits for the lock, as [InterProcessMutex.Acquire] does: behind contenders of this client in the local queue,
-// and then in that of the servers. If a contender gives up, the next takes over its place there. Errors are those of
-// the lock.
+// Acquire waits for the lock, as [InterProcessMutex.Acquire] does, in the local queue and then at the servers. If a
+// contender gives up, the next takes over its place there. Errors are the lock's.
 func (l *RetainedLock) Acquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.acquire(ctx, l.reenter, l.contend)
 }
 
 // TryAcquire returns a Lease if no contender holds the lock or waits for it, even if this client retains its node;
-// [ErrNotAcquired] otherwise. While this client has asked whether others wait, and has no answer yet, it blocks for
-// that, until ctx ends or the connection timeout has passed. Other errors are those of the lock.
+// [ErrNotAcquired] otherwise. It blocks while this client asks whether others wait, until ctx ends or the connection
+// timeout has passed. Other errors are the lock's.
 func (l *RetainedLock) TryAcquire(ctx context.Context) (*Lease, error) {
 	return l.recipe.try(ctx, l.reenter, l.contendNow)
 }

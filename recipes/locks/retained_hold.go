@@ -8,9 +8,9 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A hold is one of the grants that a residence's node has, one after the other. It has members of its own, so that
+// A hold is one of the grants that a residence's node has, one after the other. Each has its own members, so that
 // nothing of one hold is valid in the next. The hold is the grant's Keeper, and its Binding to the node's own grant,
-// the base. It is a member of the base: a loss of the node ends the hold in the same call.
+// the base. As a member of the base it ends in the call that reports the node's loss.
 type hold struct {
 	grant     queue.Grant
 	residence *residence

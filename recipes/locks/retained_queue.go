@@ -13,8 +13,8 @@ import (
 )
 
 // The contenders of one client for a retained lock stand in a local queue. At most one of them, or one residence, is
-// the front, which alone has a node at the servers. Without node and hold it passes that on, once. Of two goroutines
-// that could, all.mu decides: it takes an idle residence out of kept, or clears residence.front.
+// the front, and only that has a node at the servers. Without node and hold it passes that on, once. all.mu decides
+// between two goroutines, by taking an idle residence out of kept, or clearing residence.front.
 
 // Locks with equal retainedKeys share a local queue: one's node may be given to another's contender.
 type retainedKey struct {
@@ -98,8 +98,8 @@ func (q *retainedQueue) takeIdleLocked() *residence {
 }
 
 // enqueue puts a waiter at the end of its queue, and returns how many are ahead. With none ahead it is the front. A try
-// is enqueued only then, or if no contender holds the lock or waits: it waits for what the front's residence decides.
-// ok is false while an idle residence can be taken.
+// is enqueued only then, or, if no contender holds the lock or waits, to wait for the front's residence to decide. ok
+// is false while an idle residence can be taken.
 func (qs *retainedQueues) enqueue(w *retainedWaiter) (ahead int, ok bool) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -143,13 +143,13 @@ func (q *retainedQueue) firstLocked() *retainedWaiter {
 	return w
 }
 
-// putBack puts a waiter back at the head; or makes it the front, if there is none any more. It does not block.
+// putBack puts a waiter back at the head, or makes it the front if there is none. It does not block.
 //
-// Much may have happened since first took it out for a node: that was lost, and the queue passed on; another acquire
-// became the front, had a node, and released; its residence found none that waited, and is idle. So it has to look.
+// It has to look, because the node may have been lost, the queue passed on, and another acquire's residence may be
+// idle.
 //
-// A try, and a waiter whose context has ended, are not put back: the new front may hold the lock for any time. For the
-// same reason a try that waits for the idle residence's decision leaves when an acquire is put back ahead of it.
+// A try, and a waiter whose context has ended, are not put back, because the new front may hold the lock for any time.
+// So a try that waits for the idle residence's decision leaves when an acquire is put back ahead of it.
 func (q *retainedQueue) putBack(w *retainedWaiter) {
 	q.all.mu.Lock()
 	front, leaves, tries, idle := q.putBackLocked(w)
@@ -167,8 +167,8 @@ func (q *retainedQueue) putBack(w *retainedWaiter) {
 	}
 }
 
-// putBackLocked reports whether the waiter is the front, or else leaves; and which tries leave. The caller lets
-// idle, the residence that was idle and is no more, decide.
+// putBackLocked reports whether the waiter is the front or leaves, and which tries leave. The caller lets idle, the
+// formerly idle residence, decide.
 func (q *retainedQueue) putBackLocked(w *retainedWaiter) (
 	front, leaves bool, tries []*retainedWaiter, idle *residence,
 ) {
@@ -196,8 +196,8 @@ func (q *retainedQueue) takeTriesLocked() (tries []*retainedWaiter) {
 	return tries
 }
 
-// pass makes the next waiter the front, with c's place at the servers, if any. Without a waiter c leaves. The front
-// alone may call it, once; it does not block.
+// pass makes the next waiter the front, with c's place at the servers, if any. Without a waiter c leaves. Only the
+// front may call it, once. It does not block.
 func (q *retainedQueue) pass(c *queue.Contender) {
 	q.all.mu.Lock()
 	w := q.firstLocked()

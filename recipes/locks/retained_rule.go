@@ -46,10 +46,9 @@ type news struct {
 
 // lasts returns for how long a listing without others counts if nothing more is heard.
 //
-// Events come from a server that keeps up with its leader. Renewals show that each quarter of the session timeout, and
-// a round trip later. And an event may be lost: a server sends none while the client may not read the directory, and
-// forgets watches when its database is restored. So a listing is believed for the session timeout, and while it is
-// renewed.
+// Renewals show each quarter of the session timeout, and a round trip later, that the server keeps up with its leader.
+// But an event may be lost, while the client may not read the directory, or when the database is restored. So a listing
+// is believed for the session timeout, and while it is renewed.
 func (n news) lasts() time.Duration {
 	listing := n.timeout - n.listed
 	if n.asking {

@@ -10,8 +10,8 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A baton is what the front passes on: a hold; or the right to contend at the servers, in the place of contender there,
-// if any; or neither, if the node was lost and another acquire is the front.
+// A baton is what the front passes on: a hold, or the right to contend at the servers (taking over contender, if set),
+// or nothing if the node was lost and another acquire is the front.
 type baton struct {
 	grant     *queue.Grant
 	contender *queue.Contender
@@ -31,8 +31,8 @@ type retainedWaiter struct {
 	leaves bool // its context ended while it was out of the queue; guarded by queue.all.mu
 }
 
-// contend gets a hold: over the idle node, or in the local queue. It enters that only with a session, so that
-// contenders of a client that cannot connect learn that together.
+// contend gets a hold, over the idle node or in the local queue. It enters that only with a session, so that all
+// contenders of a client that cannot connect learn that.
 func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progress, error) {
 	if g := l.takeOver(false); g != nil {
 		return g, queue.Progress{}, nil
@@ -45,8 +45,8 @@ func (l *RetainedLock) contend(ctx context.Context) (*queue.Grant, queue.Progres
 	})
 }
 
-// contendNow is contend for a try, which must not overtake the local queue. It waits for no other contender, but until
-// it is known whether there are others.
+// contendNow is contend for a try, which must not overtake the local queue. It waits only until it is known whether
+// there are other contenders.
 func (l *RetainedLock) contendNow(ctx context.Context) (*queue.Grant, queue.Progress, error) {
 	w := &retainedWaiter{lock: l, try: true, turn: make(chan baton, 1)}
 	defer w.leave()
@@ -141,9 +141,9 @@ func (w *retainedWaiter) contend(ctx context.Context, s framework.Session) (*que
 
 // wait blocks until the waiter has the baton, or ctx is done. Without a hold or an error it is the front.
 //
-// If ctx ends while the baton is passed on, the goroutine that takes the waiter out of the queue decides: if that is
-// the waiter's, the baton goes to the next one. Otherwise it is about to come, and must not be lost: a hold is returned
-// although ctx has ended, leave passes on the right to contend, and with neither the waiter has left.
+// If ctx ends while the baton is passed on, the goroutine that takes the waiter out of the queue decides. If that is
+// the waiter's, the baton goes to the next one. Otherwise it is about to come, and must not be lost: wait returns a
+// hold although ctx has ended, leave passes on the right to contend, and with neither the waiter has left.
 func (w *retainedWaiter) wait(ctx context.Context, ahead int, patience time.Duration) (*queue.Grant, queue.Progress, error) {
 	r := &w.lock.recipe
 	at := queue.Progress{OwnClient: true, Ahead: ahead, Waits: true, Local: true}

@@ -20,7 +20,7 @@ import (
 // not reentrant: each lease counts. It is safe for concurrent use.
 //
 // All clients must have the same limit, which the servers do not store. With different ones there are never more leases
-// than the greatest. A [shared.SharedCount] gives all of them one limit, which can change meanwhile.
+// than the greatest. A [shared.SharedCount] gives all of them one limit that can change.
 //
 // Curator: InterProcessSemaphoreV2.
 type InterProcessSemaphoreV2 struct {
@@ -59,13 +59,13 @@ func NewInterProcessSemaphoreV2(client *framework.Client, path string, maxLeases
 // NewInterProcessSemaphoreV2WithCount returns the semaphore at path with count as its limit. A raised limit admits
 // waiters; a lowered one takes no lease away.
 //
-// A count that is not followed is no limit: while its Err is not nil, acquires fail with an error that names the count
-// and unwraps to its Err, such as [shared.ErrNotStarted], zk.ErrNoAuth or framework.ErrNoChroot. An acquire that waits
-// already fails when it is first in line. An outage is no such error: waiters outlast it, and no contender is admitted
-// before the count has been read again. So count should be of client, or of a view of it, to have the same outages.
+// While the count's Err is not nil, acquires fail with an error that names the count and unwraps to its Err, such as
+// [shared.ErrNotStarted], zk.ErrNoAuth or framework.ErrNoChroot. A waiting acquire fails when it is first in line.
+// Waiters outlast an outage, and no contender is admitted before the count has been read again. So count should be of
+// client, or of a view of it, to have the same outages.
 //
-// A new acquire is also refused while the count is negative: -1 does not mean "no limit". One that waits already goes
-// on: a limit below 1 admits no contender.
+// A new acquire is also refused while the count is negative: -1 does not mean "no limit". A limit below 1 admits no
+// waiting contender.
 //
 // Curator: new InterProcessSemaphoreV2(client, path, SharedCountReader).
 func NewInterProcessSemaphoreV2WithCount(
@@ -102,7 +102,7 @@ func (s *InterProcessSemaphoreV2) Acquire(ctx context.Context) (*Lease, error) {
 // AcquireN waits for n leases: it returns all of them or none.
 //
 // It blocks until all earlier requests have been served and n leases are free, or ctx is done. A later request waits
-// behind it, also for fewer leases. More than a fixed limit are refused without waiting. The rest is as of
+// behind it, even for fewer leases. More than a fixed limit are refused without waiting. Otherwise it is like
 // [InterProcessMutex.Acquire].
 //
 // Curator: InterProcessSemaphoreV2.acquire(qty), acquire(qty, time, unit).
@@ -179,8 +179,8 @@ func (r *recipe) joinAll(ctx context.Context, grants []*queue.Grant) (leases []*
 	return leases, nil
 }
 
-// contend passes the gate and waits for n leases. It keeps the gate until it has all: two contenders with a part each
-// would deadlock. It leaves in the background.
+// contend passes the gate and waits for n leases. It keeps the gate until it has all, because two contenders with a
+// part each would deadlock. It leaves in the background.
 func (s *InterProcessSemaphoreV2) contend(ctx context.Context, session framework.Session, n int) ([]*queue.Grant, queue.Progress, error) {
 	gate, err := s.enterGate(ctx, session)
 	if err != nil {

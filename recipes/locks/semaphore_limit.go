@@ -24,7 +24,7 @@ func (l limit) err() error {
 }
 
 // unknown says why there is no limit. The count's last value may be old while it is not followed, and would let in too
-// many contenders. An outage is no error of the count: without a connection no contender is let in either.
+// many contenders. An outage is no error of the count, because it lets in no contender either.
 func (l limit) unknown() error {
 	if l.count == nil {
 		return nil
@@ -35,8 +35,8 @@ func (l limit) unknown() error {
 	return nil
 }
 
-// confirm waits until now is as new as the listings that the client has got. Without that, three contenders would get
-// in under a limit of 1 that was 3 before an outage: their listings may be answered before the count is looked at.
+// confirm waits until now is as new as the client's listings. Otherwise three contenders would get in under a limit of
+// 1 that was 3 before an outage, because their listings may be answered before the count is read.
 func (l limit) confirm(ctx context.Context) error {
 	if l.count == nil {
 		return nil

@@ -9,8 +9,7 @@ import (
 // An InterProcessSemaphoreMutex is a lock that is not reentrant: an owner that acquires it again deadlocks. Any
 // goroutine may release a lease. It is safe for concurrent use.
 //
-// It is a semaphore with one lease, also on the wire, so it does not go together with an [InterProcessMutex] at its
-// path.
+// It is a semaphore with one lease, also on the wire, so it does not exclude an [InterProcessMutex] at its path.
 //
 // Curator: InterProcessSemaphoreMutex.
 type InterProcessSemaphoreMutex struct{ semaphore *InterProcessSemaphoreV2 }

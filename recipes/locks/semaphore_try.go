@@ -9,9 +9,9 @@ import (
 	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
-// A try passes the gate like an acquire. Contenders stand there for a moment before and after they get their leases,
-// since they leave in the background: no reason for a try to fail. One that waits for leases is: it holds the gate too,
-// but its node exceeds the limit. Hence a try waits at the gate while the nodes of leases leave room for its own.
+// A try passes the gate like an acquire. Contenders hold it for a moment before and after they get their leases, which
+// must not fail a try. One that waits for leases also holds the gate, but its node exceeds the limit. Hence a try waits
+// at the gate while the nodes of leases leave room for its own.
 
 // passGate waits until gate is first in its queue, or fewer than n leases are free: ErrNotAcquired.
 func (s *InterProcessSemaphoreV2) passGate(ctx context.Context, gate *queue.Contender, n int) error {

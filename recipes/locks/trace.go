@@ -136,26 +136,20 @@ func (r *reporter) acquireEnd(ctx context.Context, end AcquireEnd) {
 	}
 }
 
-func (r *reporter) revocationRequested(requested RevocationRequested) {
-	if r.trace.RevocationRequested != nil {
-		r.client.QueueTraceAlways(func() { r.trace.RevocationRequested(requested) })
-	}
+func (r *reporter) revocationRequested(e RevocationRequested) {
+	report(r, r.trace.RevocationRequested, e, true)
 }
+func (r *reporter) released(e Released)             { report(r, r.trace.Released, e, false) }
+func (r *reporter) retentionEnded(e RetentionEnded) { report(r, r.trace.RetentionEnded, e, false) }
+func (r *reporter) lost(e Lost)                     { report(r, r.trace.Lost, e, true) }
 
-func (r *reporter) released(released Released) {
-	if r.trace.Released != nil {
-		r.client.QueueTrace(func() { r.trace.Released(released) })
-	}
-}
-
-func (r *reporter) retentionEnded(ended RetentionEnded) {
-	if r.trace.RetentionEnded != nil {
-		r.client.QueueTrace(func() { r.trace.RetentionEnded(ended) })
-	}
-}
-
-func (r *reporter) lost(lost Lost) {
-	if r.trace.Lost != nil {
-		r.client.QueueTraceAlways(func() { r.trace.Lost(lost) })
+// report calls fn, unless it is nil. A call that is due always is never dropped.
+func report[E any](r *reporter, fn func(E), event E, always bool) {
+	switch {
+	case fn == nil:
+	case always:
+		r.client.QueueTraceAlways(func() { fn(event) })
+	default:
+		r.client.QueueTrace(func() { fn(event) })
 	}
 }

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,13 +58,10 @@ func (t *TimedLock) TryAcquire(ctx context.Context) (*Lease, error) {
 
 // untimed returns the lock inside of a TimedLock, or lock.
 func untimed(lock Lock) Lock {
-	for {
-		t, ok := lock.(*TimedLock)
-		if !ok {
-			return lock
-		}
+	for t, ok := lock.(*TimedLock); ok; t, ok = lock.(*TimedLock) {
 		lock = t.lock
 	}
+	return lock
 }
 
 var errNilLock = errors.New("locks: the lock of Within is nil")
@@ -118,10 +116,8 @@ func (r *recipe) explainLimit(ctx context.Context, at queue.Progress, err error)
 func (l *timeLimit) meaning(unreachable *framework.ConnectError, blocked bool) error {
 	cause := retry.ContextError(l.caller)
 	switch {
-	case unreachable != nil && cause != nil:
-		return &framework.ConnectError{Servers: unreachable.Servers, Cause: cause}
 	case unreachable != nil:
-		return &framework.ConnectError{Servers: unreachable.Servers, Cause: errors.New(l.Error())}
+		return &framework.ConnectError{Servers: unreachable.Servers, Cause: cmp.Or(cause, errors.New(l.Error()))}
 	case cause != nil:
 		return cause
 	case l.try && !blocked:

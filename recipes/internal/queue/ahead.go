@@ -133,9 +133,3 @@ func (c *Contender) watchesAll(d Decision) bool {
 	}
 	return watched > 0 && watched == d.Ahead
 }
-
-func (c *Contender) stopAlsoWatched() {
-	for _, n := range c.alsoWatched {
-		n.watch.Stop()
-	}
-}

@@ -88,7 +88,7 @@ func (c *Contender) NextDecision(ctx context.Context) (d Decision, err error) {
 	if !listed {
 		return Decision{}, session.ErrNodeDeleted
 	}
-	if err := c.queue.foreign(children); err != nil {
+	if err := c.queue.Config.Foreign(children); err != nil {
 		return Decision{}, err
 	}
 	c.queue.Registry.stepOfDecision(steps.ByListing, c.queue.viewKey(c.Session), nodes, c.Me, d)
@@ -228,7 +228,9 @@ func (c *Contender) Leave() {
 	if c.aheadWatch != nil {
 		c.aheadWatch.Stop()
 	}
-	c.stopAlsoWatched()
+	for _, n := range c.alsoWatched {
+		n.watch.Stop()
+	}
 	if c.stopRenewal != nil {
 		c.stopRenewal()
 	}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func (q *Queue) Downgrade(ctx context.Context, w *Grant) (*Grant, error) {
 		return nil, w.Err()
 	}
 	if err != nil {
-		return nil, w.errOr(err)
+		return nil, cmp.Or(w.Err(), err)
 	}
 	c := q.contender(w.Session, path, w.Fence)
 	defer c.Leave()
@@ -38,7 +39,7 @@ func (q *Queue) Downgrade(ctx context.Context, w *Grant) (*Grant, error) {
 		err = framework.ErrNotRenewed
 	}
 	if err != nil {
-		return nil, w.errOr(err)
+		return nil, cmp.Or(w.Err(), err)
 	}
 	// After a pause of the process the session may be valid again, although w was lost.
 	if lost := w.Err(); lost != nil {

@@ -67,7 +67,13 @@ var (
 func (g *Grant) Begin() error {
 	g.members = g.room[:0]
 	g.Since = time.Now()
-	binding, err := g.bind()
+	var binding session.Binding
+	var err error
+	if g.Keeper != nil {
+		binding, err = g.Keeper.Bind()
+	} else {
+		binding, err = g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
+	}
 	if err != nil {
 		return err
 	}
@@ -83,13 +89,6 @@ func (g *Grant) Begin() error {
 		g.watch()
 	}
 	return nil
-}
-
-func (g *Grant) bind() (session.Binding, error) {
-	if g.Keeper != nil {
-		return g.Keeper.Bind()
-	}
-	return g.Session.Bind(func(cause error) { g.end(cause) }, g.tidy)
 }
 
 // watch hears of the node's removal by hand. It is deferred, because most holds are short. After a wait it is free.
@@ -133,9 +132,8 @@ func (g *Grant) ownChanged() {
 // AskToLeave asks all members to leave, also those that come later. It does not block.
 func (g *Grant) AskToLeave() {
 	g.mu.Lock()
-	first := !g.leaveAsked
+	first, members := !g.leaveAsked, slices.Clone(g.members)
 	g.leaveAsked = true
-	members := slices.Clone(g.members)
 	g.mu.Unlock()
 	for _, m := range members {
 		m.AskedToLeave()
@@ -167,8 +165,7 @@ func (g *Grant) Join(m Member) error {
 // Err is nil while the grant lasts. It checks the time.
 func (g *Grant) Err() error {
 	g.mu.Lock()
-	over := g.endingLocked()
-	binding := g.binding
+	over, binding := g.endingLocked(), g.binding
 	g.mu.Unlock()
 	if over != nil {
 		return over
@@ -187,14 +184,6 @@ func (g *Grant) endingLocked() error {
 		g.over = g.Queue.Config.Ended(g, g.cause)
 	}
 	return g.over
-}
-
-// errOr returns the error of the grant's end, or else err.
-func (g *Grant) errOr(err error) error {
-	if over := g.Err(); over != nil {
-		return over
-	}
-	return err
 }
 
 // IsOver reports whether the grant has ended. It does not check the time.

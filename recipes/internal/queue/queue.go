@@ -23,6 +23,9 @@ type Queue struct {
 
 // New returns a queue. It does no I/O.
 func New(cfg Config) *Queue {
+	if cfg.Foreign == nil {
+		cfg.Foreign = func([]string) error { return nil }
+	}
 	q := &Queue{Config: cfg, Shared: cfg.Counts[cfg.Marker], Markers: newMarkers(cfg.Counts), Registry: RegistryOf(cfg.Source)}
 	q.markersKey = q.Markers.String()
 	return q
@@ -104,7 +107,7 @@ func (q *Queue) tryInSession(ctx context.Context, s framework.Session) (*Grant, 
 	if err != nil {
 		return nil, Progress{}, err
 	}
-	if err := q.foreign(children); err != nil {
+	if err := q.Config.Foreign(children); err != nil {
 		return nil, Progress{}, err
 	}
 	if !q.free(children) {
@@ -147,13 +150,6 @@ func (q *Queue) List(ctx context.Context, s framework.Session) ([]string, error)
 	return children, err
 }
 
-func (q *Queue) foreign(children []string) error {
-	if q.Config.Foreign == nil {
-		return nil
-	}
-	return q.Config.Foreign(children)
-}
-
 // ReportWait calls Config.Waiting.
 func (q *Queue) ReportWait(ctx context.Context, at Progress) {
 	if q.Config.Waiting != nil {
@@ -166,8 +162,7 @@ func (q *Queue) CountWaiting() int { return q.Registry.waiting(q.Config.Dir, q.C
 
 // free reports whether a contender behind all these nodes would be admitted.
 func (q *Queue) free(children []string) bool {
-	blocks := func(n Node) bool { return !q.Shared || !n.Shared }
-	return !slices.ContainsFunc(q.Markers.ParseAll(children), blocks)
+	return !slices.ContainsFunc(q.Markers.ParseAll(children), func(n Node) bool { return !q.Shared || !n.Shared })
 }
 
 // Child returns the path of a child of the directory.
