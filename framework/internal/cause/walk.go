@@ -18,10 +18,10 @@ type walk struct {
 	tried  []try
 }
 
-// A lead is how the newest connection ended. A server that answers pings, but no renewal, may have fallen silent
-// after the ping. If then it or another one takes the session and answers no renewal either, or another one takes a
-// connection and answers no handshake, they wait for the same leader, or for a majority: servers do not fall silent
-// one after the other, each at that moment. Either is an answer that comes too late, or not yet.
+// A lead is how the newest connection ended. A server that answers pings, but no renewal, may have fallen silent after
+// the ping. If then a server takes the session and answers no renewal either, or another one takes a connection and
+// answers no handshake, they wait for a leader or a majority, because servers do not fall silent one after the other.
+// Either is an answer that comes too late, or not yet.
 type lead struct {
 	slow   bool // so it was
 	server uint8

@@ -15,9 +15,8 @@ import (
 // createAt is [Session.CreateAt]. The node has no GUID by which a search could tell it from others' nodes: it is this
 // creation's if it belongs to the session.
 //
-// A server may execute a create late, see fence. While the node is wanted, that does no harm: the path is taken, or the
-// late node is the one that is wanted. So the path is noted as unsettled, and looked at once the node is not wanted any
-// more.
+// A server may execute a create late, see fence, which does no harm while the node is wanted. So the path is noted as
+// unsettled, and looked at once the node is not wanted any more.
 func (m *maker) createAt(ctx context.Context, path string, data []byte, replaced *zk.Stat) error {
 	dir, name := split(path)
 	c := &Creation{Dir: dir, Name: name, Data: m.orDefault(data), Mode: session.Ephemeral, ACL: m.cfg.ACL(path)}
@@ -93,9 +92,8 @@ func (m *maker) isMadeBy(stat, replaced *zk.Stat) bool {
 	return stat != nil && stat.EphemeralOwner == m.sessionID() && (replaced == nil || stat.Czxid != replaced.Czxid)
 }
 
-// isReplaced looks, before a transaction that is not sent at once, whether an earlier try was executed. It would
-// otherwise delete whatever node of the same version is there by now: the session's own, or one that another client has
-// created in its place.
+// isReplaced looks, before a transaction that is not sent at once, whether an earlier try was executed. Otherwise it
+// might delete a node of the same version, the session's own or another client's.
 func (m *maker) isReplaced(ctx context.Context, path string, replaced *zk.Stat) (bool, error) {
 	if err := m.awaitFence(ctx); err != nil {
 		return false, err

@@ -81,7 +81,8 @@ func (c *Creation) isLost(name string) bool {
 	return slices.ContainsFunc(c.lost, func(try lostTry) bool { return strings.HasPrefix(name, try.name) })
 }
 
-// known drops the try that a node is of: a request is executed at most once.
+// known forgets the attempt that created path. Its outcome is settled, because a server executes a request at most
+// once.
 func (c *Creation) known(path string) {
 	c.lost = slices.DeleteFunc(c.lost, func(try lostTry) bool { return strings.HasPrefix(path, join(c.Dir, try.name)) })
 }

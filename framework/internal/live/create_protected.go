@@ -36,7 +36,9 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.C
 		m.orphans.sweep(c.Backlog())
 		// A try may have been executed between the search for it and the next try.
 		m.orphans.listed(c.Dir, entry.Children)
-		entry.Public = isPublic(c.ACL)
+		entry.Public = slices.ContainsFunc(c.ACL, func(a zk.ACL) bool { // anyone may read
+			return a.Scheme == "world" && a.ID == "anyone" && a.Perms&zk.PermRead != 0
+		})
 	}()
 	var pace retry.Pace
 	for {
@@ -63,13 +65,6 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.C
 			}
 		}
 	}
-}
-
-// isPublic reports whether an ACL lets anyone read.
-func isPublic(acl []zk.ACL) bool {
-	return slices.ContainsFunc(acl, func(a zk.ACL) bool {
-		return a.Scheme == "world" && a.ID == "anyone" && a.Perms&zk.PermRead != 0
-	})
 }
 
 // createOrFind is one try to create c. It first finds out whether an earlier try whose answer was lost, which c

@@ -14,10 +14,10 @@ import (
 
 // A loss is the end of a term or of a session, with what explains it. All bindings of the term share it.
 //
-// Leases end first. The end of a term notes its place in the ring, under the mutex, and copies nothing. The events are
-// copied when all bindings have ended, by keep, or before that by a holder that asks already. Either happens before the
-// session's conclusion is over, see endBindings, and so before the client's next session writes to the ring. The ring
-// has room for far more events than come in between. The judgement waits until it is asked for.
+// Leases end first. The end of a term only notes its place in the ring, under the mutex. keep copies the events when
+// all bindings have ended, or a holder that asks before. Either happens before the session's conclusion is over, see
+// endBindings, and so before the client's next session writes to the ring, which has room for far more events than come
+// in between. The judgement waits until it is asked for.
 //
 // An error may be retained for long: from keep on it does not retain the session, and once explained no events.
 type loss struct {

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// An orphan is a try to create a node whose answer came to no caller, and whose node no search has shown. A server may
-// execute it late (see fence): no contender would own the node, and it would keep a lock taken until the session ends.
-// So the session looks for it again, four times in four session timeouts. Whenever a listing shows the node, it is
-// removed.
+// An orphan is a try to create a node whose answer came to no caller, and whose node no search has shown. If a server
+// executes it late (see fence), the node would keep a lock taken until the session ends. So the session looks for it
+// again, four times in four session timeouts. Whenever a listing shows the node, it is removed.
 //
 // A contender's own node is never an orphan's: each try has a GUID of its own, and a creation that adopts the node of a
 // lost try takes it out of what it leaves to the session.

@@ -16,17 +16,17 @@ import (
 // A slot of the window passes from an answer to the next request in one step, under the mutex, on the goroutine that
 // reads the connection. No goroutine holds a slot that it has still to use. What may come between:
 //
-//   - The loop of a ReadMany works while its turn comes: its request is sent all the same. While mostReads answers wait
-//     for the loop, the ReadMany has nothing to ask for, and is not in the queue.
+//   - The loop of a ReadMany works when its turn comes: its request is sent. While mostReads answers wait for the loop,
+//     the ReadMany has nothing to ask for, and is not in the queue.
 //   - A ReadMany ends, by its loop or its ctx, just before its turn: it leaves the queue under the mutex. Just after:
 //     its request is under way and has a slot until the answer comes, which then finds nothing to fill.
 //   - The connection breaks. Its reads complete one after the other, before the session is offline. The first makes the
-//     window one, so nothing is sent before the last, and after that sending fails: the ReadManys in the queue stall as
-//     those do whose reads were under way, and each goes on by itself when there is a connection. So a read is never
-//     under way twice, and answers of two connections do not mix.
+//     window one, so nothing is sent before the last, and then sending fails. All the ReadManys stall, and each goes on
+//     by itself when there is a connection. So a read is never under way twice, and answers of two connections do not
+//     mix.
 //   - An overloaded server refuses a read. Its ReadMany pauses, and the window of one keeps all from asking for more
 //     before the rest is answered.
-//   - The session ends. Sending fails from then on, so the same happens; the wait for a connection returns why.
+//   - The session ends. The same happens, and the wait for a connection returns why.
 //   - An answer comes between the look of the caller's goroutine and its wait: changed has room for one, and keeps it.
 //
 // After each step the queue is empty or the window is full. A full window has reads under way, and each read is

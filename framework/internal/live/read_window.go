@@ -5,8 +5,8 @@ import "time"
 // A readWindow is how many reads of all the [Session.ReadMany] of a session may be under way. Servers answer a
 // connection in order, so a renewal, or any other request, waits behind as many answers. A node may have a megabyte,
 // and nothing says so before it is read. So the window goes by time: it begins with one read, grows by one with each
-// answer, and is halved when an answer took a sixteenth of the session timeout. A renewal at a server that is silent is
-// given up after an eighth, at the earliest (patience), so that half of that remains for the renewal itself.
+// answer, and is halved when an answer took a sixteenth of the session timeout. That is half of the eighth after which
+// a renewal at a silent server is given up (patience).
 //
 // A window of which less than half is used has shown nothing about a larger one, and does not grow. Nor does one that
 // has been halved while more are still under way.

@@ -10,17 +10,15 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// removeOwn is remove of a node at a path that others use, too. The answer to the delete may be lost, and a successor
-// may create its own node at the path at once. To ask for the delete again would remove that one. So each request
-// follows a look: the node is deleted if it belongs to this session, and has the version that the look has shown.
+// removeOwn removes a node at a path that others use as well. If the answer to the delete is lost, a second delete
+// might remove a successor's node. So each request follows a look: the node is deleted if it belongs to this session,
+// and has the version that the look has shown.
 //
-// On a new connection the look comes behind a fence. Otherwise a server that is behind would still show the node that
-// is deleted already, and the next delete would hit the successor's; or it would not show the node yet, and the removal
-// would end too early. The latter can happen without a new connection, too, if the answer to a create was lost: then
-// fenced is set.
+// On a new connection the look comes behind a fence. Otherwise a server that is behind might show the deleted node, and
+// the next delete would hit the successor's, or not show the node yet, and the removal would end too early. The latter
+// can happen on an old connection if the answer to a create was lost, so fenced is set.
 //
-// No request can name the owner. So a node that another client creates between look and delete, after a third has
-// deleted ours, is deleted if it has the same version.
+// ZooKeeper cannot make a delete conditional on the owner: see session.Nodes' RemoveAt.
 func (all *removals) removeOwn(path string, fenced bool) *removal {
 	return all.begin(path, removal{own: true, fenced: fenced})
 }

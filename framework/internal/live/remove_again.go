@@ -7,9 +7,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A refusedRemoval is a node of the session that a server refuses to remove, for its ACL mostly. No event says that
-// this has changed. So the session asks again, after pauses that double from T/16 to T, until the node is gone or the
-// session is over: a lock must not stay taken for a permission that was missing for a moment.
+// A refusedRemoval is a node of the session that a server refuses to remove, for its ACL mostly. No event reports a
+// change, so the session asks again, after pauses that double from T/16 to T, until the node is gone or the session is
+// over.
 type refusedRemoval struct {
 	carry bool          // goes on in the next session
 	own   bool          // see removeOwn

@@ -20,13 +20,12 @@ type renewal struct {
 // mostLost keeps patience from an overflow.
 const mostLost = 10
 
-// patience is how long a renewal may take. A server that is silent altogether, though pinged, is left after an eighth
-// of the timeout, while most of the lease remains to find another. If something has arrived since, only the leader may
-// be missing, or its disks slow. Without a ping, which would have waited behind a write, the write may be slow. The
-// connection then gets a third, as it does after one that was given up: the silence may be this client's own link, and
-// moving on would never end. When two connections in a row were given up, leases are about to end in any case. Where a
-// majority needs longer than a third, the next connections would all be given up as well, and no contender would ever
-// get in. So each of them gets twice as long as the one before.
+// patience is how long a renewal may take. A server that does not even answer a ping is left after an eighth of the
+// timeout, while most of the lease remains to find another. If something has arrived since, the leader may be missing,
+// or its disks slow. Without a ping, which would have waited behind a write, the write may be slow. The connection then
+// gets a third, as it does after one that was given up, because the silence may be this client's own link. After two
+// connections in a row that were given up, leases are about to end in any case, and each further one gets twice as long
+// as the one before, or no contender would get in where a majority needs longer than a third.
 func patience(timeout time.Duration, pinged, heard bool, lost int) time.Duration {
 	switch {
 	case lost > 1:
@@ -43,10 +42,9 @@ func (r *renewal) limit(timeout time.Duration, arrivals uint64) time.Time {
 	return r.sent.Add(patience(timeout, r.pinged, arrivals != r.arrivals, r.lost))
 }
 
-// heard is when the newest answer came that shows that the server has answered something else since the pending renewal
-// was sent; zero without one. It is one to a request that was sent with the renewal or later, such as the ping that
-// goes ahead, or one that came so long after the renewal was sent that it was not on its way then. A watch event shows
-// nothing: a server that does not hear this client sends those.
+// heard returns when the server last answered anything but the pending renewal, or zero: a request that was sent with
+// the renewal or later, such as the ping that goes ahead, or so long after the renewal was sent that the answer was not
+// on its way then. Watch events do not count, because a server that does not hear this client sends those.
 func (r *renewal) heard(leases *leaseClock) time.Time {
 	if r.sent.IsZero() || leases.last.Before(r.sent) && leases.came.Sub(r.sent) < leases.timeout/64 {
 		return time.Time{}

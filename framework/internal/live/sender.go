@@ -108,8 +108,8 @@ func (s *sender) unanswered(err error) bool {
 	return true
 }
 
-// orBroken gives the connection up if the server cannot answer just now: another one may. The error is then that of a
-// lost connection.
+// orBroken gives the connection up if the server cannot answer just now, because another may. The error is then a lost
+// connection.
 func (s *sender) orBroken(err error) error {
 	if err == nil || errors.Is(err, session.ErrConnectionLost) || errors.Is(err, session.ErrSessionLost) || IsAnswer(err) || !Retryable(err) {
 		return err
@@ -118,8 +118,8 @@ func (s *sender) orBroken(err error) error {
 	return fmt.Errorf("%w: %w", session.ErrConnectionLost, err)
 }
 
-// beSure has the server answer something, anything, before a request on which connections have ended: if this one ends
-// as well, the request is the reason.
+// beSure has the server answer anything before a request on which connections have ended. If this one then ends as
+// well, the request is the reason.
 func (s *sender) beSure(ctx context.Context, c *transport.Call) error {
 	if !s.support.Doubts(c) {
 		return nil
@@ -144,10 +144,10 @@ func (s *sender) sureFirst(nextLocked func()) *transport.Call {
 	})
 }
 
-// fence is a transaction that changes nothing. A listing behind its answer shows what the servers have done of all that
-// the session asked for on earlier connections: no server that is behind hides that, and no deposed leader, which would
-// answer a sync. finish gets nil or why that is not so. The client need not have the right to read the root: a refusal
-// is a transaction, too.
+// fence is a transaction that changes nothing. A listing behind its answer shows all that the servers have done for the
+// session on earlier connections, which a server that is behind, or a deposed leader, which would answer a sync, might
+// hide. finish gets nil or why that is not so. The client need not have the right to read the root, because a refusal
+// is also a transaction.
 //
 // Rarely, servers execute such a request even after the fence (ZooKeeper 3.5 to 3.10, S5):
 //

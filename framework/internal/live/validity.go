@@ -127,8 +127,8 @@ func (t *term) end() {
 	}
 }
 
-// endBindings ends the bindings of an ended term, and returns them for tidy. It does nothing else between the first and
-// the last: a lease that ends late may have been given to another client already.
+// endBindings ends the bindings of an ended term, and returns them for tidy. It does nothing else in between, because
+// once a lease is overdue another client may already hold the lock.
 func (t *term) endBindings() []*binding {
 	if t == nil {
 		return nil
@@ -147,8 +147,8 @@ func (t *term) endBindings() []*binding {
 
 const tidyBatch = 64
 
-// tidy has ended bindings tidied up, on a goroutine of its own: many take a while. The goroutines that were notified,
-// which may be many more than there are processors, run first.
+// tidy has ended bindings tidied up, on another goroutine, because many take a while. The many goroutines that were
+// notified run first.
 func (v *validity) tidy(bindings []*binding) {
 	if len(bindings) == 0 {
 		return

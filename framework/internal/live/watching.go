@@ -167,11 +167,12 @@ func outcome(op watches.Op, err error) watches.Outcome {
 
 // setLocked sets every watch on a new connection.
 func (w *watching) setLocked() {
-	set := func() {
+	ask := func() {
 		if w.support.Has(transport.FeatureTreeWatches) {
 			w.table.SetTrees(time.Now())
 		}
 		w.table.Attached(time.Now(), w.leases.timeout)
+		w.askLocked()
 	}
 	var kinds []*transport.Call
 	if w.table.HasTrees() {
@@ -180,22 +181,13 @@ func (w *watching) setLocked() {
 	if !w.table.IsEmpty() {
 		kinds = append(kinds, transport.Get("/", false, nil), transport.Exists("/", false, nil), transport.Children("/", false, nil))
 	}
-	w.askSurelyLocked(set, kinds...)
-}
-
-// askSurelyLocked has the table make requests of the given kinds, and sends them. If connections have ended on such
-// requests, another request must be answered first, or the next end says nothing: a watch is the first request of most
-// connections.
-func (w *watching) askSurelyLocked(ask func(), kinds ...*transport.Call) {
 	if !slices.ContainsFunc(kinds, w.support.Doubts) {
 		ask()
-		w.askLocked()
 		return
 	}
-	w.sendLocked(w.sureFirst(func() {
-		ask()
-		w.askLocked()
-	}))
+	// Connections have ended on such requests. A watch is the first request of most connections, so another request
+	// must be answered first, or the next end says nothing.
+	w.sendLocked(w.sureFirst(ask))
 }
 
 // planAskingAgainLocked has runClock repeat what an overloaded server has refused, after growing pauses.

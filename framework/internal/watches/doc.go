@@ -2,10 +2,10 @@
 // machine: it has no lock, sends nothing and reads no clock. Package live calls it under its mutex, sends what
 // Requests returns, and calls what Wakes returns after it has released the mutex.
 //
-// A [Table] has one watch for each [Key], that is for data and existence, or for the names of the children, of a node.
-// All subscriptions to a key share it. Here is what becomes of the watch of one subscription that is not persistent; in
-// the last three columns, of one of SubscribeSince (set.go). The first word of a line is what happens. "!" says that
-// the table asks for a read that sets the watch, "x" that it takes the watch off the server, "w" that it wakes the
+// A [Table] has one watch for each [Key], for data and existence, or for the names of the children, of a node. All
+// subscriptions to a key share it. This is what becomes of the watch of one subscription that is not persistent, and in
+// the last three columns of one of SubscribeSince (set.go). The first word of a line is what happens. "!" says that the
+// table asks for a read that sets the watch, "x" that it takes the watch off the server, "w" that it wakes the
 // subscription, "l" that it does so if the subscription hears of lost connections, "r" that it repeats the request in
 // AskAgain, and "-" that nothing changes.
 //
@@ -29,8 +29,8 @@
 // The states are these:
 //
 //   - deferred: no request was made yet. SetDeferred makes it.
-//   - unset: the server has no watch, and no request is under way: there is no connection, the server was busy, or the
-//     session is deleting the node.
+//   - unset: the server has no watch, and no request is under way, because there is no connection, the server was busy,
+//     or the session is deleting the node.
 //   - asked: a request is under way, and nothing is known until its answer.
 //   - set: by all that has arrived, the node exists, and the server will report its next change.
 //   - changed: as asked, but View still returns what was known before the change.
@@ -56,12 +56,11 @@
 //   - Where View says Current, the server has the watch, or an event of it is on its way, or was lost.
 //   - A subscription that is not persistent never sees a node again after it has seen it gone.
 //   - A lost connection wakes the subscriptions that hear of it and whose View it changes, and no others.
-//   - A view without Stat and Data is for subscriptions of SubscribeSince alone, whose zxid is not less than the newest
-//     change of the node.
+//   - Only subscriptions of SubscribeSince, whose zxid is not less than the newest change of the node, get a view
+//     without Stat and Data.
 //   - Once every request is answered and every event has come, each subscription knows what is there; after the last
 //     subscription has ended, the server has no watch.
 //
-// A tree is the watch on a node and all below it (addWatch, since ZooKeeper 3.6). It covers the node: while it lasts,
-// the node's data has no watch of its own. On a connection whose server is not known to take trees, none is set, and
-// none covers its node: SetTrees says that it does.
+// A tree is the watch on a node and all below it (addWatch, since ZooKeeper 3.6). It covers the node, whose data has no
+// other watch while it lasts. None is set on a connection until SetTrees says that the server takes trees.
 package watches

@@ -8,30 +8,29 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// One request, setWatches, sets the watches of several nodes, and says less than a read. Of each node it reports that
-// it is missing, or that its data has changed after a given transaction, or nothing. The reports are events. ZooKeeper
-// sends them before the answer (org.apache.zookeeper.server.DataTree.setWatches, the same from 3.5 to 3.9), ClickHouse
-// Keeper right behind it (KeeperStorage::processLocalRequests); the table takes both. The server executes the request
-// between two transactions, as it does a read: CommitProcessor lets all reads end before it applies the next
-// transaction, and a server that is alone has one thread for both.
+// One request, setWatches, sets the watches of several nodes, and says less than a read. Of each node it reports, by an
+// event, that it is missing, or that its data has changed after a given transaction, or nothing. ZooKeeper sends the
+// events before the answer (org.apache.zookeeper.server.DataTree.setWatches, the same from 3.5 to 3.9), ClickHouse
+// Keeper right behind it (KeeperStorage::processLocalRequests). The server executes the request between two
+// transactions, as it does a read: CommitProcessor lets all reads end before it applies the next transaction, and a
+// standalone server has one thread for both.
 //
-// The subscriber knows the data of the nodes as of that transaction, its zxid, and an answer has shown the zxid to the
-// session. The table makes a Request for each node, and the session sends as many of those that stand together as fit
-// into one. So what holds when the answer comes follows from S1 of package queue:
+// The subscriber knows the data of the nodes as of that zxid, which an answer has shown to the session. The table makes
+// a Request for each node, and the session sends as many adjacent ones as fit into one. By S1 of package queue, when
+// the answer comes:
 //
 //   - No event came: the node existed, unchanged since zxid, when the server set the watch. View says Present and
-//     Current, without Stat and Data. That wakes no subscriber, which knew as much before.
-//   - A deletion came: the node was missing after zxid, and no watch is set. The event came after an answer that had
-//     shown zxid, so the deletion is later than zxid. If the node was created again since, its mzxid is greater than
-//     zxid, and the server reports that instead of setting a watch.
+//     Current, without Stat and Data, and no subscriber is woken.
+//   - A deletion came: the node was missing after zxid, and no watch is set. If the node was created again since, its
+//     mzxid is greater than zxid, and the server reports that instead of setting a watch.
 //   - A change came, from this request or from an earlier watch: the node is read, which sets the watch.
 //
-// A deletion is published once the answer has come too: by then the watches of the same request are set. A contender
-// that the event woke before would find the watch on its own node not set yet, and list the queue.
+// A deletion is published once the answer has come. A contender that the event woke before would find the watch on its
+// own node not set yet, and list the queue.
 //
 // At ClickHouse Keeper the view of a node that was missing says Current between the answer and the event. This misleads
-// only a contender that knew of the ends of all nodes ahead before its own node's event, which is the next to come: its
-// grant ends with that event, as if the node had been removed right after the admission.
+// only a contender that knows of the ends of all nodes ahead before its own node's event. Its grant ends with that
+// event, as if the node had been removed right after the admission.
 //
 // A view without Stat belongs to its zxid. A subscriber that knows the node as of an older transaction, or not at all,
 // has it read. Otherwise:
@@ -41,16 +40,15 @@ import (
 //	contender 2   of the same session creates its node with zxid 12, and watches the one ahead with that zxid
 //	contender 1   is admitted, and shares the watch: it would never hear of the message
 //
-// The server asks for no permission. Since 3.8.4 and 3.9.2 it drops the events of nodes that the client may not read,
-// so the watch on one says nothing, where a read would have been refused. So only nodes that the subscriber knows to be
-// readable are set in this way, and the others are read. Package queue says how it knows (ahead.go).
+// The server asks for no permission, but since 3.8.4 and 3.9.2 it drops the events of nodes that the client may not
+// read. So only nodes that the subscriber knows to be readable (ahead.go of package queue) are set in this way, and the
+// others are read.
 //
-// The subscriber may be wrong about a node of another client, and an ACL may change. Both show in a read: the node may
-// not be read, or it has ended or changed, and no event has said so. S1 excludes that for a node whose watch has fired,
-// so the event was lost. The table then reads all nodes that it has only set, and from then on sets no watch without a
-// read. The client's next sessions do not either (ReadsAll).
+// The subscriber may be wrong about a node of another client, and an ACL may change. A read shows both: the node may
+// not be read, or it has ended or changed without an event, which was lost, by S1. The table then reads all nodes that
+// it has only set, and neither it nor the client's next sessions set a watch without a read again (ReadsAll).
 //
-// If a server refuses the request, the nodes are read, and it gets no other one on this connection.
+// If a server refuses the request, the nodes are read, and it gets no other on this connection.
 
 // A Since is one of the subscriptions of SubscribeSince.
 type Since struct {

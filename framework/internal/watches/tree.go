@@ -45,8 +45,8 @@ func (t *Table) ObserveTree(path string, o TreeObserver, now time.Time) {
 	t.setTree(path, now)
 }
 
-// SetTrees says that the server takes watches of trees. It makes the requests for them, and on a connection that is yet
-// to come Attached does. Without it a connection has no such watch, and the nodes have their own.
+// SetTrees says that the server takes watches of trees, and makes the requests for them, as Attached does on a
+// connection that is yet to come. Without it the nodes have their own watches.
 func (t *Table) SetTrees(now time.Time) {
 	if t.takesTrees {
 		return
@@ -114,8 +114,8 @@ func (t *Table) UnobserveTree(path string, o TreeObserver, now time.Time) {
 	}
 }
 
-// removeTree takes a tree's watch off the server, unless it was set again. Servers before 3.9 cannot distinguish it
-// from others. There it takes off all watches on the path, and sets those again that are needed.
+// removeTree removes a tree's watch from the server, unless it was set again. Servers before 3.9 cannot distinguish it
+// from others, so there it removes all watches on the path, and sets the needed ones again.
 func (t *Table) removeTree(path string, op Op, now time.Time) {
 	if t.trees[path] != nil || !t.attached || !t.takesTrees {
 		return
@@ -124,9 +124,8 @@ func (t *Table) removeTree(path string, op Op, now time.Time) {
 	t.askAt(path, now)
 }
 
-// covered reports whether a tree's watch reports a node's data: then the node has no data watch of its own. Before 3.9
-// that would replace the tree's, and its removal take the tree's off. A children watch does neither: servers keep it in
-// another table.
+// covered reports whether a tree's watch reports a node's data. Then the node has no data watch, which before 3.9 would
+// replace the tree's, and remove it with its own removal. Servers keep children watches in another table.
 func (t *Table) covered(key Key) bool { return !key.Children && t.hasTree(key.Path) }
 
 // hasTree reports whether the watch of a tree on a node is set, or asked for, on this connection, or will be on the
