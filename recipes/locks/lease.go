@@ -28,8 +28,7 @@ type Lease struct {
 	_           [0]sync.Mutex   // so that vet finds copies
 }
 
-// A leaseState is what this package keeps of a lease, so that it can tell when the program drops the Lease and its
-// contexts.
+// A leaseState is what this package keeps of a lease, or it could not tell when the program drops the Lease.
 type leaseState struct {
 	recipe  *recipe      // nil for a multi-lock's
 	grant   *queue.Grant // nil for a multi-lock's

@@ -59,8 +59,7 @@ func (m *maker) createForSure(ctx context.Context, c *Creation) (entry session.C
 		if missing && ctx.Err() == nil {
 			// Servers remove empty containers at any time. So the node is created right after its parent, without a
 			// pause.
-			err = m.makeParents(ctx, c.Dir, session.Container)
-			if err != nil && !errors.Is(err, zk.ErrNoNode) && !Retryable(err) {
+			if err = m.makeParents(ctx, c.Dir, session.Container); err != nil && !errors.Is(err, zk.ErrNoNode) && !Retryable(err) {
 				return session.CreatedNode{}, err
 			}
 		}

@@ -66,8 +66,7 @@ func (v *validity) bind(onEnd func(cause error), cleanup func()) (*binding, erro
 		return nil, over
 	case b == nil:
 		return nil, session.ErrNotRenewed
-	}
-	if overtaken {
+	case overtaken:
 		v.wakeClock()
 	}
 	return b, nil
@@ -196,11 +195,9 @@ func (v *validity) startRenewal() (stop func()) {
 	defer v.mu.Unlock()
 	v.kept++
 	v.wakeIfDueLocked(v.clock.Now())
-	return v.stopRenewal
-}
-
-func (v *validity) stopRenewal() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.kept--
+	return func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.kept--
+	}
 }

@@ -125,7 +125,9 @@ func (w *watching) apply(a watches.Answer, requests ...watches.Request) {
 		broken = w.table.Answered(r, a, time.Now()) || broken
 	}
 	if w.table.HasRefused() && !planned {
-		w.planAskingAgainLocked()
+		now := w.clock.Now()
+		w.askAgain = now.Add(w.pace.Next(now.Sub(w.askAgain))) // then runClock asks
+		w.wakeClock()
 	}
 	if w.table.ReadsAll() {
 		w.readsAll.Store(true)
@@ -188,13 +190,6 @@ func (w *watching) setLocked() {
 	// Connections have ended on such requests. A watch is the first request of most connections, so another request
 	// must be answered first, or the next end says nothing.
 	w.sendLocked(w.sureFirst(ask))
-}
-
-// planAskingAgainLocked has runClock repeat what an overloaded server has refused, after growing pauses.
-func (w *watching) planAskingAgainLocked() {
-	now := w.clock.Now()
-	w.askAgain = now.Add(w.pace.Next(now.Sub(w.askAgain)))
-	w.wakeClock()
 }
 
 // askDueLocked asks for what was deferred, or refused by an overloaded server.

@@ -20,7 +20,7 @@ import (
 // ahead, and four processes that take turns at one lock have three ahead.
 //
 // A watch without a read is not refused on a node that the client may not read, but its event is dropped (S7). So the
-// contender has a node read unless it knows better.
+// contender has a node read unless it knows better, or waits for it later, when that takes a request in any case.
 //
 //   - It knows its own node by the ACL with which the client created it. If that lets anyone read, the server reports
 //     the removal on any connection, with any identity. A view admits by nothing else (rule 3), so what the client may
@@ -34,8 +34,6 @@ import (
 //     any directory (framework/internal/watches/set.go), so this happens once. A shorter wait that ends without a grant
 //     has the node read at its end, and others may fail until the answer. No contender is admitted by this; it only
 //     waits longer.
-//
-// A node that the contender waits for later, and does not watch yet, is read, because that takes a request in any case.
 
 // An aheadNode is a node ahead that a contender watches so that the view hears of its end.
 type aheadNode struct {

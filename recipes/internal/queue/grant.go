@@ -30,7 +30,6 @@ type Grant struct {
 	listed       bool
 
 	// What an end needs stands together: thousands may end at a time.
-
 	Since      time.Time
 	mu         ranked.Mutex[ranked.View, Grant]
 	members    []Member

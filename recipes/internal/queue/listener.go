@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"slices"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
@@ -74,10 +76,8 @@ func (q *Queue) IsBehind(name string, children []string) bool {
 	if !ok {
 		return false
 	}
-	for _, child := range children {
-		if n, ok := q.Markers.Parse(child); ok && me.Before(n) && (!me.Shared || !n.Shared) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(children, func(child string) bool {
+		n, ok := q.Markers.Parse(child)
+		return ok && me.Before(n) && (!me.Shared || !n.Shared)
+	})
 }

@@ -80,13 +80,7 @@ func (r *Registry) AnyGrant(lock any, accept func(*Grant) bool) bool {
 
 // Grants counts the accepted grants of a lock that last.
 func (r *Registry) Grants(lock any, accept func(*Grant) bool) int {
-	n := 0
-	for _, g := range r.some(lock, accept) {
-		if g.Err() == nil {
-			n++
-		}
-	}
-	return n
+	return len(slices.DeleteFunc(r.some(lock, accept), func(g *Grant) bool { return g.Err() != nil }))
 }
 
 // some returns grants to be asked without mu: asking may remove one.
