@@ -111,6 +111,7 @@ func (c shortened) play(t *testing.T, e *zookeeper.Ensemble, at *zookeeper.Membe
 		c.less.Heal()
 	}
 	c.less.FromServer.Delay(time.Hour)
+	time.Sleep(shortSession / 8) // more than half a tick: the leader knows all that the first server has heard
 	move()
 	if !await.Within(patience, func() bool {
 		return strings.Contains(c.server.FourLetter("cons"), id) || lock.lease.Err() != nil
