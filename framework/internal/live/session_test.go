@@ -125,10 +125,8 @@ func TestAFollowerThatIsCutOffDoesNotKeepABindingAlive(t *testing.T) {
 func TestAClientAsksForNoMoreThanAnyServerHasGranted(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) { // asks for 12 s
 		for i, c := range []struct {
-			least, most time.Duration
-			ends        bool
-			goesBy      time.Duration // the client
-			server      time.Duration // by its own word
+			least, most, goesBy, server int // seconds; the client goes by goesBy
+			ends                        bool
 		}{
 			{least: 1, most: 20, ends: true, goesBy: 12, server: 12},
 			{least: 15, most: 20, goesBy: 12, server: 15},
@@ -143,7 +141,7 @@ func TestAClientAsksForNoMoreThanAnyServerHasGranted(t *testing.T) {
 			{least: 1, most: 60, ends: true, goesBy: 4, server: 4},
 		} {
 			before := w.Session()
-			w.Server.SetSessionTimeouts(c.least*time.Second, c.most*time.Second)
+			w.Server.SetSessionTimeouts(time.Duration(c.least)*time.Second, time.Duration(c.most)*time.Second)
 			if c.ends {
 				w.Server.ExpireSession(before.ID())
 				<-before.Done()
@@ -155,10 +153,10 @@ func TestAClientAsksForNoMoreThanAnyServerHasGranted(t *testing.T) {
 			if len(w.States.All()) != states {
 				t.Errorf("row %d: the idle connection broke: %v", i, w.States.All())
 			}
-			goesBy, server := s.Timeout(), w.Server.Sessions()[0].Timeout
-			if goesBy != c.goesBy*time.Second || server != c.server*time.Second || s.Err() != nil || (s.ID() == before.ID()) == c.ends {
-				t.Errorf("row %d: the client goes by %v and the server by %v, want %v and %v and a session that lasts (%v)",
-					i, goesBy, server, c.goesBy*time.Second, c.server*time.Second, s.Err())
+			goesBy, server := int(s.Timeout().Seconds()), int(w.Server.Sessions()[0].Timeout.Seconds())
+			if goesBy != c.goesBy || server != c.server || s.Err() != nil || (s.ID() == before.ID()) == c.ends {
+				t.Errorf("row %d: the client goes by %d s and the server by %d s, want %d and %d and a session that lasts (%v)",
+					i, goesBy, server, c.goesBy, c.server, s.Err())
 			}
 		}
 	})
