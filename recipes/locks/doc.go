@@ -56,8 +56,7 @@
 //
 // G1 and G2 exclude what package framework excludes: nodes and sessions that an administrator removed, a process or a
 // guest that is paused while it holds, an ensemble that was wiped, replaced or restored from a backup (fencing tokens
-// then start again, G9), servers that lose writes that they have answered, servers that grant less than the client asks for in
-// a handshake whose answer is lost, and the gap of framework.WithSyncRenewal.
+// then start again, G9), servers that lose writes that they have answered, and the gap of framework.WithSyncRenewal.
 // [Lease.FencingToken] and [Lease.Check] let a store refuse a late holder. A [RetainedLock] has exceptions to G3, G4
 // and G9.
 //

@@ -62,8 +62,7 @@ func (c *leaseClock) attached(timeout time.Duration, sent, received time.Time) {
 	c.record(sent, received)
 }
 
-// shortened records a handshake that made the session shorter, and reports whether it did. With its timeout goes its
-// time: counted from an older frame, the session could seem to be over.
+// shortened records a handshake if it made the session shorter. Counted from an older frame, that could seem over.
 func (c *leaseClock) shortened(timeout time.Duration, sent time.Time) bool {
 	if timeout >= c.timeout {
 		return false

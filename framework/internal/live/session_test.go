@@ -162,23 +162,6 @@ func TestAClientAsksForNoMoreThanAnyServerHasGranted(t *testing.T) {
 	})
 }
 
-func TestTheGrantedTimeoutCanBeRead(t *testing.T) {
-	bubble(t, func(t *testing.T, w *env) {
-		if got := w.Session().Timeout(); got != clienttest.SessionTimeout {
-			t.Errorf("got %v, want %v", got, clienttest.SessionTimeout)
-		}
-		client := w.Dial("zk:2181", framework.WithSessionTimeout(24*time.Hour), framework.WithConnectionTimeout(time.Minute))
-		s, err := client.Session(t.Context())
-		must(t, err)
-		if got := s.Timeout(); got != time.Hour { // the longest that the server grants
-			t.Errorf("got %v, want an hour", got)
-		}
-		if got := client.ConnectionTimeout(); got != time.Minute {
-			t.Errorf("got %v, want a minute", got)
-		}
-	})
-}
-
 func TestASessionsExistsAndChildrenMeanWhatTheClientsDo(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		s := w.Session()

@@ -48,8 +48,7 @@ type Config struct {
 
 // Events are called one at a time, in the order in which things came over the wire. None may block.
 type Events struct {
-	// Granted: a server has taken the session back, with this timeout, in a handshake sent at sent. The connection may
-	// end before Attached.
+	// Granted: the session has this timeout since the handshake sent at sent. The connection may end before Attached.
 	Granted func(timeout time.Duration, sent time.Time)
 	// Attached: a server took the session.
 	Attached func(Attachment)

@@ -2,9 +2,8 @@ package transport
 
 import "time"
 
-// A server grants a session at most its own maxSessionTimeout. From then on the ensemble goes by what was granted in
-// the newest handshake that it executed, whether or not the answer arrived. A client that still goes by an older grant
-// may hold a lock beside another client:
+// A server grants a session at most its own maxSessionTimeout, and the ensemble goes by what was granted in the newest
+// handshake that it executed, answered or not. A client that goes by an older grant may hold a lock beside another:
 //
 //	A holds a lock; its session was granted 40 s
 //	A reconnects; a server that grants 10 s executes the handshake, and its answer is lost
@@ -13,13 +12,11 @@ import "time"
 //	up to 40 s after its last renewal A goes on holding the lock
 //
 // A cannot end its leases because a handshake is unanswered: leases outlast outages. So it leaves servers nothing to
-// shorten. Once a server has granted less than A asked for, A asks for no more than that, at any server and in any
-// session. Within a session A asks for the timeout that it goes by, the smallest that the session was granted. A server
-// that grants what it is asked for thus gives the session the timeout that A goes by. What remains is S8 of
-// recipes/internal/queue: a server that grants less than all before it, and whose answer is lost.
+// shorten. A session goes by the smallest timeout that it was granted, and asks for that. A new session asks for no
+// more than any server has granted before. What remains is S8 of recipes/internal/queue.
 //
-// A server may grant more than it was asked for. A goes by that as long as the session lasts, and so has to ask for it,
-// since another server might grant exactly what it is asked for. The next session asks for what is configured again.
+// A server may grant more than it was asked for. The session goes by that, and so asks for it: another server might
+// grant exactly what it is asked for. The next session asks for what is configured again.
 
 // ask returns the session timeout to ask for.
 func (t *Transport) ask() time.Duration {
@@ -32,13 +29,12 @@ func (t *Transport) ask() time.Duration {
 	return t.cfg.Support.ask(t.cfg.SessionTimeout)
 }
 
-// grant notes what a server has granted the session, and returns the timeout that the session goes by.
+// grant notes what a server has granted, and returns the timeout that the session goes by.
 func (t *Transport) grant(timeout time.Duration) time.Duration {
+	t.cfg.Support.granted(timeout)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.granted == 0 || timeout < t.granted {
-		t.granted = timeout
-	}
+	t.granted = smaller(t.granted, timeout)
 	return t.granted
 }
 
@@ -46,17 +42,19 @@ func (t *Transport) grant(timeout time.Duration) time.Duration {
 func (s *Support) ask(timeout time.Duration) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.leastGrant > 0 {
-		return min(timeout, s.leastGrant)
-	}
-	return timeout
+	return smaller(s.leastGrant, timeout)
 }
 
-// granted notes the session timeout that a server has granted.
 func (s *Support) granted(timeout time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.leastGrant == 0 || timeout < s.leastGrant {
-		s.leastGrant = timeout
+	s.leastGrant = smaller(s.leastGrant, timeout)
+}
+
+// smaller is the smaller of a grant, if there was one, and a timeout.
+func smaller(grant, timeout time.Duration) time.Duration {
+	if grant > 0 {
+		return min(grant, timeout)
 	}
+	return timeout
 }

@@ -95,11 +95,8 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 		l.t.expire()
 		return nil, fmt.Errorf("%w: session %#x was answered with %#x", errSecondLife, l.session, session)
 	}
-	l.t.cfg.Support.granted(timeout)
-	if !l.newSession {
-		timeout = l.t.grant(timeout)
-		l.t.cfg.Events.Granted(timeout, l.sentAt)
-	}
+	timeout = l.t.grant(timeout)
+	l.t.cfg.Events.Granted(timeout, l.sentAt)
 	if !l.silence.Stop() {
 		return nil, errSilent // the connection is being closed at this moment: it must not count as an attachment
 	}
@@ -110,7 +107,6 @@ func (l *link) shake(frame []byte) ([]byte, error) {
 		return nil, err
 	}
 	binary.BigEndian.PutUint32(frame[offsetGrant:], uint32(timeout.Milliseconds())) // go-zookeeper pings in time for it
-	l.t.grant(timeout)
 	l.open(a)
 	return frame, nil
 }
