@@ -6,20 +6,16 @@ import (
 	"github.com/gocurator/curator/framework/internal/transport"
 )
 
-// leaseClock knows when the servers last heard from the session. It decides two deadlines by that alone.
-// framework/session/LEASES.md says what else depends on them, and what no clock can promise.
+// leaseClock knows when the servers last heard from the session. It decides two deadlines by that alone. "When a lease
+// ends" in framework/session/LEASES.md says why, and what no clock can promise.
 //
 // The session is over when its timeout has passed since the newest answered frame was sent: perhaps no server has heard
 // a later one.
 //
-// A lease must end earlier. A follower answers pings and reads by itself, and reports the sessions that it has heard
-// from to the leader only with its answer to the leader's own ping, every half tick. Cut off from its leader it goes on
-// answering for seconds, while the leader expires the session and lets the next contender in. A write needs the leader.
-// Its answer proves that follower and leader were connected then. So what the follower had heard half a tick before has
-// reached the leader. Half a tick is at most a quarter of the timeout, as long as ZooKeeper's minSessionTimeout is at
-// least two ticks, its default. Hence the anchor: the newest frame whose answer had arrived a quarter of the timeout
-// before the newest answered write was sent. (Its answer, not just its sending: a frame that was held up on its way to
-// the follower would prove nothing.) A handshake is decided by the leader, and so is an anchor by itself.
+// A lease ends earlier, since a follower that is cut off from its leader goes on answering. It counts from the anchor,
+// the newest frame whose answer had arrived a quarter of the timeout before the newest answered write was sent. (Its
+// answer, not just its sending: a frame that was held up on its way to the follower would prove nothing.) A handshake
+// is decided by the leader, and so is an anchor by itself.
 //
 // A leader that has been deposed and does not know it answers syncs and handshakes. With quorum, the default, only what
 // a majority agreed to counts: writes, and the handshake that opens the session. The next leader was elected later, and
