@@ -26,17 +26,18 @@ func grantLess(c *zookeeper.Config) { c.MaxSessionTimeout = shortSession }
 func TestHolderThatAsksForNoMoreThanAnyServerGrantsKnowsFirst(t *testing.T) {
 	t.Parallel()
 	e := start(t, zookeeper.EnsembleConfig{Config: zookeeper.Config{MaxSessionTimeout: longSession}})
-	leader, followers := settled(t, e)
+	_, followers := settled(t, e)
 	followers[1].RestartWith(grantLess)
 	more, less := followers[0].Route(), followers[1].Route()
 	var results table
 	for range *rounds {
 		for _, c := range []shortened{
-			{who: "asks for no more", asks: shortSession}, {who: "was granted less before", asks: longSession},
+			{who: "asks for no more", asks: shortSession},
+			{who: "was granted less before", asks: longSession},
 			{who: "was never told", asks: longSession, overlaps: true},
 		} {
 			c.more, c.less, c.server = more, less, followers[1]
-			leader, _ = settled(t, e)
+			leader, _ := settled(t, e)
 			c.play(t, e, leader, &results, func() {
 				more.Cut()
 				more.Reset()

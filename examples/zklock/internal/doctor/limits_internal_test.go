@@ -7,13 +7,14 @@ import (
 )
 
 func TestLimitsThatMayShortenSessionsAreWorthALook(t *testing.T) {
-	at := func(address string, least, most time.Duration) limitsOf {
-		return limitsOf{address, settings{least: least * time.Second, most: most * time.Second}, true}
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	at := func(address string, least, most int) limitsOf {
+		return limitsOf{address, settings{least: seconds(least), most: seconds(most)}, true}
 	}
 	a, untold := at("a", 4, 40), limitsOf{address: "b"}
 	for name, c := range map[string]struct {
 		all   []limitsOf
-		asked time.Duration
+		asked int
 		want  string // about whom
 	}{
 		"the defaults":              {[]limitsOf{a, at("b", 4, 40)}, 30, ""},
@@ -27,7 +28,7 @@ func TestLimitsThatMayShortenSessionsAreWorthALook(t *testing.T) {
 		"none is told":              {[]limitsOf{untold}, 60, ""},
 	} {
 		var about []string
-		for _, f := range limitFindings(c.all, c.asked*time.Second) {
+		for _, f := range limitFindings(c.all, seconds(c.asked)) {
 			about = append(about, f.About)
 			if f.Level != Look || f.Advice == "" {
 				t.Errorf("%s: got %+v, want a look, and advice", name, f)
