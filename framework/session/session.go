@@ -170,6 +170,11 @@ type Watches interface {
 	// WatchChildrenPersistent is to WatchChildren what WatchDataPersistent is to WatchData. View must be called after
 	// each wake, because it sets the next watch. A node that may not be read is [StatusFailed].
 	WatchChildrenPersistent(path string, wake func()) Watch
+	// WatchWhileConnected watches the data and existence of a node, like WatchDataPersistent, or with ReadChildren its
+	// children, like WatchChildren, until the connection is lost. View is then [StatusFailed] with [ErrConnectionLost],
+	// as it is without a connection. It is for a recipe that has many watches, sets them again a few at a time, and
+	// looks for lost events by itself: the session does neither.
+	WatchWhileConnected(path string, part NodePart, wake func()) Watch
 	// WatchTree reports the changes of a node, which need not exist, and of everything below it to an observer, until
 	// UnwatchTree or the end of the session. All observers of a path share one watch at the server.
 	//

@@ -43,7 +43,7 @@
 // node's children, and Aversion may be older than those at the server.
 //
 // Servers since 3.6 report everything below a node by one watch. At older ones, and for a depth of 0, each node has
-// watches of its own, which the session sets again when it reconnects.
+// watches of its own. They are set, a few at a time, by the requests that read the nodes.
 //
 // Curator: CuratorCache, NodeCache, PathChildrenCache, TreeCache.
 package cache

@@ -182,7 +182,7 @@ func TestACacheOfOneNodeHasOneWatchAndOneReadForAChange(t *testing.T) {
 		client, _ := newClient(t, server)
 		r := observe(server)
 		c := start(t, client, "/t", cache.WithDepth(0), cache.WithReadAgain(0))
-		r.want(t, "getData /t", "getData /t") // the watch's own, and one that is sent behind it
+		r.want(t, "getData /t")
 		makeNode(t, server, "/t/a", "")
 		r.want(t)
 		setNode(t, server, "/t", "1")

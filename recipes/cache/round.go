@@ -124,7 +124,7 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 		if t.again && !unlisted {
 			f.foundBelow(below, gone)
 		}
-		if t.again && (len(below)+len(gone) > 0 || unlisted) {
+		if t.again && (len(below)+len(gone) > 0 || unlisted || !f.source.shows(t.path, r)) {
 			f.source.check(t.path)
 		}
 	})

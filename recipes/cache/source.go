@@ -17,7 +17,9 @@ type source interface {
 	forget(path string)     // the cache does not have the node
 	hears(path string) bool // a change of the node was reported, and not taken yet
 	check(path string)      // a watch has lost an event, or is missing
-	stop()                  // leaves no watch at the server
+	// shows reports whether the watches have what a later listing of a node says.
+	shows(path string, r session.NodeRead) bool
+	stop() // leaves no watch at the server
 }
 
 // choose returns the source for a session: one watch for all, or one for each node where that is all, or servers have
@@ -67,6 +69,8 @@ func (reader) forget(string) {}
 func (r reader) hears(path string) bool { return r.f.hearsOf(path) }
 
 func (reader) check(string) {}
+
+func (reader) shows(string, session.NodeRead) bool { return true }
 
 func (reader) stop() {}
 

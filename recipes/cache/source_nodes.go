@@ -2,24 +2,25 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/session"
 )
 
-// A nodeSource has a watch on each node, and one on its children if those are in the cache. They are set before the
-// node is read, on the same connection: a change that the answer does not show is reported. What a node's own watch has
-// read is taken in place of another answer while it is current: it is then as new as all answers so far, since an event
-// comes before the answers that show its change.
+// A nodeSource has a watch on each node, and one on its children if those are in the cache. The answers that set them
+// are those of the round: a change that they do not show is reported, and an event comes before the answers that show
+// its change. So what a watch has read is as new as all answers so far while it is current.
 //
-// A lost connection ends the watches, and shows in those on nodes. The session sets all again on the next connection,
-// by requests that leave before any of them is answered. So the first answer has the whole tree read, by requests that
-// come after all watches.
+// A lost connection ends all watches but the one on the root, which the session sets again on the next connection. Its
+// answer has the whole tree read: the other watches are set again a few at a time, as at the beginning.
 type nodeSource struct {
 	reader
 	watched map[string]*nodeWatch
+	size    int
 }
 
 type nodeWatch struct {
@@ -32,7 +33,7 @@ func (f *follower) watchNodes(s session.Session) source {
 	f.always = true
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
-	n := &nodeSource{reader: reader{f, s}, watched: map[string]*nodeWatch{}}
+	n := &nodeSource{reader: reader{f, s}, watched: map[string]*nodeWatch{}, size: 1}
 	f.observer, f.refused, f.watching, f.restart = n, false, true, true
 	clear(f.heard)
 	return n
@@ -55,38 +56,24 @@ func (n *nodeSource) heard(path string) {
 }
 
 func (n *nodeSource) read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
-	var asked []task
-	known := map[int]session.NodeRead{}
-	for i, t := range tasks {
+	for _, t := range tasks {
 		w := n.watched[t.path]
 		if w == nil {
 			w = &nodeWatch{}
 			n.watched[t.path] = w
 		}
-		if w.data == nil || w.data.View().Status == session.StatusFailed {
-			stopWatch(w.data)
-			w.data = n.s.WatchDataPersistent(n.f.absoluteOf(t.path), func() { n.heard(t.path) })
+		if w.data != nil && w.data.View().Status != session.StatusFailed {
+			continue
 		}
-		if view := w.data.View(); view.Current && view.Pending.IsZero() {
-			known[i] = session.NodeRead{Data: view.Data, Stat: view.Stat}
+		stopWatch(w.data)
+		path, heard := n.f.absoluteOf(t.path), func() { n.heard(t.path) }
+		if t.path == n.f.root {
+			w.data = n.s.WatchDataPersistent(path, heard)
 		} else {
-			asked = append(asked, t)
+			w.data = n.s.WatchWhileConnected(path, session.ReadData, heard)
 		}
 	}
-	return func(yield func(session.NodeRead, error) bool) {
-		next, stop := iter.Pull2(n.reader.read(ctx, asked))
-		defer stop()
-		for i := range tasks {
-			r, found := known[i]
-			var err error
-			if !found {
-				r, err, _ = next()
-			}
-			if !yield(r, err) || err != nil {
-				return
-			}
-		}
-	}
+	return n.answers(ctx, tasks, func(w *nodeWatch) session.Watch { return w.data })
 }
 
 func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
@@ -101,24 +88,64 @@ func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.N
 			}
 			stopWatch(w.children)
 		}
-		w.children = n.s.WatchChildren(n.f.absoluteOf(t.path), func() { n.heard(t.path) })
+		w.children = n.s.WatchWhileConnected(n.f.absoluteOf(t.path), session.ReadChildren, func() { n.heard(t.path) })
 	}
+	return n.answers(ctx, tasks, func(w *nodeWatch) session.Watch { return w.children })
+}
+
+// answers yields what one of the watches of each task says, and adapts the room to the time that this takes.
+func (n *nodeSource) answers(ctx context.Context, tasks []task, of func(w *nodeWatch) session.Watch) iter.Seq2[session.NodeRead, error] {
 	return func(yield func(session.NodeRead, error) bool) {
-		i := 0
-		for r, err := range n.reader.list(ctx, tasks) {
-			if w := n.watched[tasks[min(i, len(tasks)-1)].path]; w != nil && r.Stat != nil {
-				w.listed = r.Stat.Pzxid
-			}
-			i++
-			if !yield(r, err) {
+		began := time.Now()
+		for _, t := range tasks {
+			r, err := n.answer(ctx, t, of)
+			if !yield(r, err) || err != nil {
 				return
 			}
+		}
+		if n.size = min(2*n.size, mostRoom); time.Since(began) >= n.s.Timeout()/16 {
+			n.size = max(n.size/4, 1)
 		}
 	}
 }
 
-// room bounds how many watches are set at a time: each reads its node.
-func (*nodeSource) room() int { return 16 }
+// answer blocks until a watch knows its node. A node that the cache no longer has counts as missing.
+func (n *nodeSource) answer(ctx context.Context, t task, of func(w *nodeWatch) session.Watch) (session.NodeRead, error) {
+	for {
+		w := n.watched[t.path]
+		if w == nil || of(w) == nil {
+			return session.NodeRead{Err: zk.ErrNoNode}, nil
+		}
+		switch view := of(w).View(); {
+		case view.Status == session.StatusGone:
+			return session.NodeRead{Err: zk.ErrNoNode}, nil
+		case view.Status == session.StatusFailed && errors.Is(view.Err, session.ErrConnectionLost):
+			return session.NodeRead{}, view.Err
+		case view.Status == session.StatusFailed && n.f.noData && of(w) == w.data: // its Stat may be readable
+			next, stop := iter.Pull2(n.reader.read(ctx, []task{t}))
+			defer stop()
+			r, err, _ := next()
+			return r, err
+		case view.Status == session.StatusFailed:
+			return session.NodeRead{Err: view.Err}, nil
+		case view.Current && view.Pending.IsZero():
+			if of(w) == w.children {
+				w.listed = view.Stat.Pzxid
+			}
+			return session.NodeRead{Data: view.Data, Stat: view.Stat, Children: view.Children}, nil
+		}
+		if err := n.f.waiter.Wait(ctx, n.s, nil); err != nil {
+			return session.NodeRead{}, err
+		}
+	}
+}
+
+// mostRoom is what [session.Reads.ReadMany] has under way at most.
+const mostRoom = 32
+
+// room bounds how many watches are set at a time: each reads its node. Like the window of ReadMany it is small where
+// answers take long.
+func (n *nodeSource) room() int { return n.size }
 
 // watches reports whether a node has a watch. It may have lost that between its request and the answer: an answer
 // before it said that the node, or the one above, is gone.
@@ -195,6 +222,16 @@ func (n *nodeSource) forget(path string) {
 		stopWatch(w.data)
 		delete(n.watched, path)
 	}
+}
+
+// shows reports whether the watch on a node's children has what a later listing says, unless it has lost an event.
+func (n *nodeSource) shows(path string, r session.NodeRead) bool {
+	w := n.watched[path]
+	if w == nil || w.children == nil || r.Err != nil {
+		return true
+	}
+	view := w.children.View()
+	return view.Stat == nil || view.Stat.Pzxid == r.Stat.Pzxid
 }
 
 // check has the watches on a node read again.

@@ -2,12 +2,15 @@ package cache_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/cache"
+	"github.com/gocurator/curator/recipes/internal/sampletest"
 )
 
 // The watch of a new node is set before the connection is lost, and did not answer. Or a node is read again meanwhile,
@@ -85,4 +88,73 @@ func TestNoWatchStaysOnNodesBelowOneThatMayNotBeRead(t *testing.T) {
 			return
 		}
 	}
+}
+
+// Each node is read and listed once for each connection, by requests that the connection bears, however long that takes.
+func TestATreeOfManyWatchesIsReadOnceForEachConnection(t *testing.T) {
+	const timeout = 4 * time.Second
+	scale := sampletest.New(t).Scale(16, 16)
+	children := 65_540 / 16 * scale
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, "/t", "")
+		for i := range children {
+			makeNode(t, server, fmt.Sprintf("/t/%06d", i), "")
+		}
+		link := server.NewLink()
+		underWay := link.MostUnderWay(zktest.OpGetData, zktest.OpGetChildren2)
+		client := dial(t, "zktest:2181", link.DialContext, framework.WithSessionTimeout(timeout))
+		link.SetLatency(time.Duration(16/scale) * time.Millisecond)
+		var losses atomic.Int32
+		defer client.OnStateChange(func(change framework.StateChange) {
+			if change.State == framework.StateSuspended {
+				losses.Add(1)
+			}
+		})()
+		before := server.Counts()
+		reads := func() (n int) {
+			now := server.Counts()
+			for _, op := range []zktest.Op{zktest.OpGetData, zktest.OpGetChildren2, zktest.OpExists} {
+				n += now[op] - before[op]
+			}
+			before = now
+			return n
+		}
+		c, needed := cache.NewCuratorCache(client, "/t", cache.WithReadAgain(0)), 2*children+1
+		began := time.Now()
+		if err := c.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if took := time.Since(began); took < 2*timeout {
+			t.Errorf("got the tree after %v, the test needs a reading of several session timeouts", took)
+		}
+		for range 2 {
+			if n := reads(); n > needed*6/5 || c.Len() != children+1 || underWay() > 32+1 { // and one of the session
+				t.Errorf("got %d nodes by %d reads, %d at a time; want %d, at most %d, %d", c.Len(), n, underWay(), children+1, needed*6/5, 33)
+			}
+			time.Sleep(10 * timeout)
+			if n := reads(); n > 9 {
+				t.Errorf("got %d reads in ten session timeouts without a change, want at most 9, of the root", n)
+			}
+			link.Reset()
+			time.Sleep(time.Second)
+			if err := c.Sync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 50 {
+			makeNode(t, server, fmt.Sprintf("/s%04d", i), "")
+		}
+		far := server.NewLink()
+		slow := far.MostUnderWay(zktest.OpGetData, zktest.OpGetChildren2)
+		farClient := dial(t, "zktest:2181", far.DialContext, framework.WithSessionTimeout(timeout))
+		far.SetLatency(timeout / 20) // an answer takes more than a sixteenth of the session timeout
+		start(t, farClient, "/", cache.WithFilter(func(relative string) bool { return relative[0] == 's' }))
+		if got := slow(); got > 2 {
+			t.Errorf("got %d reads at a time at a slow server, want at most 2", got)
+		}
+		if n := c.Stats().Readings; n != 3 || losses.Load() != 2 {
+			t.Errorf("got %d readings and %d losses of the connection, want 3 and 2", n, losses.Load())
+		}
+	}, zktest.WithVersion("3.5.10"))
 }

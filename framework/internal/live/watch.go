@@ -38,6 +38,11 @@ func (s *Session) WatchChildrenPersistent(path string, wake func()) session.Watc
 	return &persistentWatch{watch: s.watching.subscribe(watches.Key{Path: path, Children: true}, wake, watches.Attentive), wake: wake}
 }
 
+// WatchWhileConnected is for [session.Watches].
+func (s *Session) WatchWhileConnected(path string, part session.NodePart, wake func()) session.Watch {
+	return s.watching.subscribe(watches.Key{Path: path, Children: part == session.ReadChildren}, wake, watches.Briefly)
+}
+
 // WatchTree is for [session.Watches].
 func (s *Session) WatchTree(path string, o session.TreeObserver) error {
 	return s.watching.observeTree(path, o)

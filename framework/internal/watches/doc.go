@@ -46,7 +46,8 @@
 // TooLarge and Forbidden ask for the existence alone, which needs no right to read. An answer to a request that is not
 // the newest changes nothing. A persistent subscription differs in two states: "gone" has a watch at the server, on the
 // existence, which a lost connection makes "unset", since the node may be created meanwhile; and it is "refused" where
-// the node may not be read. Both it and an attentive one hear of lost connections.
+// the node may not be read. Both it and an attentive one hear of lost connections. A brief one is over when the
+// connection is lost, and ReadLate does not read for it.
 //
 // # Invariants
 //

@@ -63,6 +63,7 @@ func (t *Table) ReadLate(now time.Time) (wait time.Duration) {
 	for _, w := range t.nodes {
 		due := t.due(w).Sub(now)
 		switch {
+		case !w.isLate():
 		case due > 0:
 			wait = min(wait, due)
 		case w.pending(), w.view.Status == Unknown:
@@ -76,4 +77,14 @@ func (t *Table) ReadLate(now time.Time) (wait time.Duration) {
 	wait = max(wait, t.timeout/looks)
 	t.readsAt = now.Add(wait)
 	return wait
+}
+
+// isLate reports whether ReadLate reads the node for a subscriber.
+func (w *node) isLate() bool {
+	for sub := range w.subscribers {
+		if !sub.brief {
+			return true
+		}
+	}
+	return false
 }

@@ -1,9 +1,12 @@
 package watches
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 func TestWatchesAreReadAgainWhenTheWaitHasDoubled(t *testing.T) {
@@ -80,5 +83,31 @@ func TestANodeIsReadAgainForANewSubscriberAfterASessionTimeout(t *testing.T) {
 	o.table.ReadLate(now.Add(time.Second))
 	if o.take(); o.asked != 1 {
 		t.Errorf("got %d reads a session timeout after the second subscriber came, want 1", o.asked)
+	}
+}
+
+// Whoever has many such watches sets them again a few at a time, and looks for lost events by itself.
+func TestABriefSubscriptionEndsWithItsConnectionAndIsNotReadLate(t *testing.T) {
+	o := inStateFor(Briefly, "set")
+	other := o.subscribe(Promptly)
+	o.table.ReadLate(start.Add(time.Hour))
+	if o.take(); o.asked != 1 || o.state() != "checking" {
+		t.Errorf("got %d reads, state %s, want a read for the subscription beside the brief one", o.asked, o.state())
+	}
+	o.answer(Found)
+	o.table.Unsubscribe(other)
+	o.asked, o.woken = 0, 0
+	o.table.ReadLate(start.Add(2 * time.Hour))
+	o.table.Detached()
+	o.table.Attached(start, time.Second)
+	late := o.subscribe(Briefly)
+	o.take()
+	o.answer(Found)
+	if view := o.table.View(o.sub); !errors.Is(view.Err, session.ErrConnectionLost) || o.asked != 1 || o.woken != 2 || !o.table.View(late).Current {
+		t.Errorf("got %+v, %d requests, %d wakes; want a lost connection, 1 request and 2 wakes of the loss and the answer", view, o.asked, o.woken)
+	}
+	o.table.Detached()
+	if o.sub = o.subscribe(Briefly); !errors.Is(o.table.View(o.sub).Err, session.ErrConnectionLost) || !o.table.IsEmpty() {
+		t.Errorf("got %+v without a connection, want that", o.table.View(o.sub))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 // A Table has the watches of one session. Its methods must not run at the same time.
@@ -44,6 +46,7 @@ const (
 	Persistent               // sees a node again that is created again
 	Deferred                 // SetDeferred sets the watch, unless something needs it earlier
 	Attentive                // Promptly, but woken by a lost connection, as Persistent is
+	Briefly                  // until the connection is lost; of data it is Persistent. ReadLate leaves it alone
 )
 
 func (m Manner) hearsLoss() bool { return m == Persistent || m == Attentive }
@@ -53,7 +56,9 @@ type Subscription struct {
 	node       *node
 	wake       func()
 	persistent bool
-	hearsLoss  bool  // woken when a lost connection changes the view
+	hearsLoss  bool // woken when a lost connection changes the view
+	brief      bool // over when the connection is lost
+	over       bool
 	gone       bool  // has seen the node gone, and is not persistent
 	knows      int64 // the subscriber knows the node's data as of this transaction; -1: it has to be read
 }
@@ -61,7 +66,11 @@ type Subscription struct {
 // Subscribe begins a subscription. wake is called when View may return something new. For a node that the session is
 // deleting it makes no request: Removed brings the answer.
 func (t *Table) Subscribe(sub *Subscription, key Key, wake func(), how Manner, now time.Time) {
-	t.join(sub, key, wake, how, now)
+	w := t.join(sub, key, wake, how, now)
+	if how == Briefly && !t.attached {
+		t.endBrief(w)
+		return
+	}
 	t.begin(sub, how, now)
 }
 
@@ -72,10 +81,15 @@ func (t *Table) join(sub *Subscription, key Key, wake func(), how Manner, now ti
 		w = &node{key: key, subscribers: map[*Subscription]struct{}{}}
 		t.nodes[key] = w
 	}
-	*sub = Subscription{node: w, wake: wake, persistent: how == Persistent, hearsLoss: how.hearsLoss(), knows: -1}
+	brief := how == Briefly
+	*sub = Subscription{
+		node: w, wake: wake, persistent: how == Persistent || brief && !key.Children, hearsLoss: how.hearsLoss(), brief: brief, knows: -1,
+	}
 	w.subscribers[sub] = struct{}{}
-	w.since = now
-	t.lookSoon(w, now)
+	if !brief {
+		w.since = now
+		t.lookSoon(w, now)
+	}
 	return w
 }
 
@@ -143,7 +157,10 @@ func (t *Table) Unsubscribe(sub *Subscription) {
 // View returns what is known now.
 func (t *Table) View(sub *Subscription) View {
 	w := sub.node
-	if sub.gone {
+	switch {
+	case sub.over:
+		return View{Status: Refused, Err: session.ErrConnectionLost}
+	case sub.gone:
 		return View{Status: Gone}
 	}
 	view := w.view
@@ -198,9 +215,24 @@ func (t *Table) Detached() {
 		}
 		w.phase, w.watched, w.deleted = idle, false, false
 		w.newest++ // an answer that is still on its way does not count
+		t.endBrief(w)
 	}
 	for _, tree := range t.trees {
 		t.lose(tree)
+	}
+}
+
+// endBrief ends the subscriptions that do not outlast the connection.
+func (t *Table) endBrief(w *node) {
+	for sub := range w.subscribers {
+		if sub.brief {
+			sub.over = true
+			t.wakes = append(t.wakes, sub.wake)
+			delete(w.subscribers, sub)
+		}
+	}
+	if len(w.subscribers) == 0 {
+		delete(t.nodes, w.key)
 	}
 }
 
