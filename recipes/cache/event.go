@@ -62,7 +62,7 @@ func (e Event) Node() Node {
 // and close the cache.
 //
 // Errors, each with no event, and the last of the loop: the end of ctx; [ErrClosed] after Close; why the cache ended by
-// itself, as [CuratorCache.Err]. Before Start the loop waits for it.
+// itself, as [CuratorCache.Err]; [ErrNotStarted] if Start was not called, or has failed. OnEvent may be called before.
 //
 // Curator: CuratorCache.listenable(), with a CuratorCacheListener.
 func (c *CuratorCache) Events(ctx context.Context) iter.Seq2[Event, error] {

@@ -19,6 +19,9 @@ import (
 // listen has e hear what a loop over the events hears, until the cache is closed.
 func listen(t *testing.T, c *cache.CuratorCache, e *events, pause time.Duration) {
 	go func() {
+		for errors.Is(c.Err(), cache.ErrNotStarted) {
+			time.Sleep(time.Millisecond)
+		}
 		for event, err := range c.Events(context.WithoutCancel(t.Context())) {
 			if err == nil {
 				time.Sleep(pause)

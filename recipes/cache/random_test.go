@@ -87,6 +87,8 @@ func newHistory(t *testing.T, kind string, random *rand.Rand) *history {
 	err := h.cache.Start(t.Context())
 	if errors.Is(err, framework.ErrTooLarge) {
 		h.remove(h.view.base + "/t")
+		h.heard = nil // the loops have ended
+		h.subscribe()
 		err = h.cache.Start(t.Context())
 	}
 	if err != nil {
@@ -212,9 +214,12 @@ func (h *history) subscribe() {
 		return
 	}
 	go func() {
+		for errors.Is(h.cache.Err(), cache.ErrNotStarted) {
+			time.Sleep(time.Millisecond)
+		}
 		for event, err := range h.cache.Events(context.WithoutCancel(h.t.Context())) {
 			if err != nil {
-				if !errors.Is(err, cache.ErrClosed) {
+				if !errors.Is(err, cache.ErrClosed) && !errors.Is(err, cache.ErrNotStarted) {
 					h.t.Errorf("a loop over the events ended with %v, want %v", err, cache.ErrClosed)
 				}
 				return

@@ -124,14 +124,19 @@ func (c *CuratorCache) newsLocked() <-chan struct{} {
 	return c.news
 }
 
-// newer returns the newest state, or, if that was seen, a channel that is closed when there may be a newer one.
+// newer returns the newest state, or, if that was seen, a channel that is closed when there may be a newer one. Of a
+// cache that is not started, the newest state is that error.
 func (c *CuratorCache) newer(seen *state) (*state, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.now.Load(); now != seen {
+	switch now := c.now.Load(); {
+	case now != seen:
 		return now, nil
+	case now.err == nil && c.follower == nil:
+		return &state{err: ErrNotStarted}, nil
+	default:
+		return seen, c.newsLocked()
 	}
-	return seen, c.newsLocked()
 }
 
 // await blocks until done, which is called with mu held, has an answer. Errors: done's; the end of ctx.

@@ -192,8 +192,7 @@ type Event struct {
 //
 // An instance whose node cannot be decoded any more is Deleted, and Created once it can.
 //
-// Errors, each with no event, and the last of the loop: those of [cache.CuratorCache.Events]. Before Start the loop
-// waits for it.
+// Errors, each with no event, and the last of the loop: those of [cache.CuratorCache.Events].
 //
 // Curator: ServiceCache.addListener().
 func (c *ServiceCache) Events(ctx context.Context) iter.Seq2[Event, error] {

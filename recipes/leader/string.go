@@ -30,3 +30,8 @@ func (l *LeaderLatch) Format(f fmt.State, verb rune) { session.Format(f, verb, l
 
 // LogValue is String.
 func (l *LeaderLatch) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(l)) }
+
+// String names the id and the node, and says whether the participant leads.
+func (p Participant) String() string {
+	return fmt.Sprintf("participant %.40q at %q (token %d, leads: %t)", p.ID, p.Path, p.Token, p.IsLeader)
+}

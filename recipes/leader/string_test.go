@@ -2,6 +2,7 @@ package leader_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -26,6 +27,9 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 		const want = `leader selector "/leaders/b" (id "a", leads: true) leader latch "/leaders/a" (id "a", leads: true)`
 		if got := fmt.Sprint(selector, latch); got != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+		if text := fmt.Sprint(first); !strings.HasPrefix(text, `participant "a" at "/leaders/`) || !strings.HasSuffix(text, ", leads: true)") {
+			t.Errorf("got %s, want the id, the node, and that it leads", text)
 		}
 	})
 }

@@ -34,3 +34,8 @@ func (e *releasedError) Error() string { return "locks: " + (*Lease)(e).String()
 func (e *releasedError) Is(target error) bool { return target == ErrReleased }
 
 func (l *Lease) errReleased() error { return (*releasedError)(l) }
+
+// String names the node, quotes the beginning of its data, and says whether the participant holds.
+func (p Participant) String() string {
+	return fmt.Sprintf("participant at %q (token %d, holds: %t, %d bytes: %.40q)", p.Path, p.Token, p.Holds, len(p.Data), p.Data)
+}
