@@ -57,6 +57,9 @@ func (r reader) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRe
 	return r.s.ReadMany(ctx, r.f.absolutes(tasks), session.ReadChildren)
 }
 
+// mostRoom is what [session.Reads.ReadMany] has under way at most.
+const mostRoom = 32
+
 // room keeps rounds short: ReadMany has at most 32 of the reads under way at a time.
 func (reader) room() int { return 1024 }
 

@@ -122,9 +122,11 @@ func (n *nodeSource) answer(ctx context.Context, t task, of func(w *nodeWatch) s
 		case view.Status == session.StatusFailed && errors.Is(view.Err, session.ErrConnectionLost):
 			return session.NodeRead{}, view.Err
 		case view.Status == session.StatusFailed && n.f.noData && of(w) == w.data: // its Stat may be readable
-			next, stop := iter.Pull2(n.reader.read(ctx, []task{t}))
-			defer stop()
-			r, err, _ := next()
+			var r session.NodeRead
+			var err error
+			for r, err = range n.reader.read(ctx, []task{t}) {
+				continue
+			}
 			return r, err
 		case view.Status == session.StatusFailed:
 			return session.NodeRead{Err: view.Err}, nil
@@ -139,9 +141,6 @@ func (n *nodeSource) answer(ctx context.Context, t task, of func(w *nodeWatch) s
 		}
 	}
 }
-
-// mostRoom is what [session.Reads.ReadMany] has under way at most.
-const mostRoom = 32
 
 // room bounds how many watches are set at a time: each reads its node. Like the window of ReadMany it is small where
 // answers take long.
@@ -165,7 +164,7 @@ func (n *nodeSource) news(path string) bool {
 	case session.StatusGone:
 		return known
 	case session.StatusFailed:
-		return n.f.unread[unreadable{path: path}] == nil && !(known && n.f.noData) // its Stat may be read
+		return n.f.unread[unreadable{path: path}] == nil && (!known || !n.f.noData) // its Stat may be read
 	case session.StatusPresent:
 		if !known || view.Stat.Czxid != node.Stat.Czxid || view.Stat.Mzxid != node.Stat.Mzxid {
 			return true

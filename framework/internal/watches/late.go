@@ -25,8 +25,12 @@ func readDue(since, read time.Time, timeout time.Duration) time.Time {
 	return read.Add(min(max(timeout, read.Sub(since)), longestBelief*timeout))
 }
 
-// looks bounds how often ReadLate looks at the watches in a session timeout.
-const looks = 16
+// looks bounds how often ReadLate looks at the watches in a session timeout. Each look reads at most mostLate nodes, or
+// its share of all: many that are due together are read over a session timeout.
+const (
+	looks    = 16
+	mostLate = 32
+)
 
 // patience is how long a watch is believed at first.
 func (t *Table) patience(w *node) time.Duration {
@@ -60,6 +64,7 @@ func (t *Table) ReadLate(now time.Time) (wait time.Duration) {
 		return wait
 	}
 	wait = time.Hour
+	room := max(mostLate, len(t.nodes)/looks+1)
 	for _, w := range t.nodes {
 		due := t.due(w).Sub(now)
 		switch {
@@ -69,8 +74,12 @@ func (t *Table) ReadLate(now time.Time) (wait time.Duration) {
 		case w.pending(), w.view.Status == Unknown:
 			// It is set later, and then no new subscriber says so.
 			wait = min(wait, t.patience(w))
-		case w.view.Status == Present, w.persistent():
+		case w.view.Status != Present && !w.persistent():
+		case room == 0:
+			wait = 0
+		default:
 			t.check(w, now)
+			room--
 			wait = min(wait, t.timeout)
 		}
 	}
@@ -87,4 +96,18 @@ func (w *node) isLate() bool {
 		}
 	}
 	return false
+}
+
+// endBrief ends the subscriptions that do not outlast the connection.
+func (t *Table) endBrief(w *node) {
+	for sub := range w.subscribers {
+		if sub.brief {
+			sub.over = true
+			t.wakes = append(t.wakes, sub.wake)
+			delete(w.subscribers, sub)
+		}
+	}
+	if len(w.subscribers) == 0 {
+		delete(t.nodes, w.key)
+	}
 }

@@ -2,9 +2,12 @@ package watches
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/session"
 )
@@ -109,5 +112,34 @@ func TestABriefSubscriptionEndsWithItsConnectionAndIsNotReadLate(t *testing.T) {
 	o.table.Detached()
 	if o.sub = o.subscribe(Briefly); !errors.Is(o.table.View(o.sub).Err, session.ErrConnectionLost) || !o.table.IsEmpty() {
 		t.Errorf("got %+v without a connection, want that", o.table.View(o.sub))
+	}
+}
+
+func TestNodesThatAreDueTogetherAreReadOverASessionTimeout(t *testing.T) {
+	const nodes = 1600
+	table := New()
+	table.Attached(start, time.Second)
+	for i := range nodes {
+		table.Subscribe(new(Subscription), Key{Path: fmt.Sprint("/", i)}, func() {}, Promptly, start)
+	}
+	answer := func(now time.Time) (n int) {
+		for _, r := range slices.Clone(table.Requests()) {
+			table.Answered(r, Answer{Stat: &zk.Stat{}}, now)
+			n++
+		}
+		return n
+	}
+	answer(start)
+	read := 0
+	for now := start.Add(time.Second); now.Before(start.Add(2 * time.Second)); {
+		wait := table.ReadLate(now)
+		n := answer(now)
+		if read += n; n > nodes/looks+1 {
+			t.Fatalf("got %d reads at one time, want at most %d", n, nodes/looks+1)
+		}
+		now = now.Add(wait)
+	}
+	if read != nodes {
+		t.Errorf("got %d reads in the session timeout, want %d", read, nodes)
 	}
 }

@@ -222,20 +222,6 @@ func (t *Table) Detached() {
 	}
 }
 
-// endBrief ends the subscriptions that do not outlast the connection.
-func (t *Table) endBrief(w *node) {
-	for sub := range w.subscribers {
-		if sub.brief {
-			sub.over = true
-			t.wakes = append(t.wakes, sub.wake)
-			delete(w.subscribers, sub)
-		}
-	}
-	if len(w.subscribers) == 0 {
-		delete(t.nodes, w.key)
-	}
-}
-
 // Removing says that the session is deleting a node. Removed must follow.
 func (t *Table) Removing(path string) { t.leaving[path] = true }
 
