@@ -102,9 +102,9 @@ func OrSetData(version int32) CreateOption {
 // zk.ErrNodeExists for its own node. The answer to a try after one without an answer is [ErrConnectionLost], too: the
 // node may have been created.
 //
-// Errors: zk.ErrNodeExists, zk.ErrNoNode if there is no parent, zk.ErrNoChildrenForEphemerals, zk.ErrNoAuth,
-// [ErrUnsupported] for TTLs that are switched off, and those of all operations. With [OrSetData] also zk.ErrBadVersion,
-// and no zk.ErrNodeExists.
+// Errors: zk.ErrNodeExists, zk.ErrNoNode if there is no parent, [ErrNoChroot] without the chroot,
+// zk.ErrNoChildrenForEphemerals, zk.ErrNoAuth, [ErrUnsupported] for TTLs that are switched off, and those of all
+// operations. With [OrSetData] also zk.ErrBadVersion, and no zk.ErrNodeExists.
 //
 // Curator: CuratorFramework.create().
 func (c *Client) Create(ctx context.Context, path string, data []byte, opts ...CreateOption) (created string, stat *zk.Stat, err error) {

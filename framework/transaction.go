@@ -162,6 +162,9 @@ func (c *Client) missingParent(op Op, err error) error {
 	if invalid != nil {
 		return err // the server has taken it for a path
 	}
+	if chroot := c.core.cfg.chroot; path.Dir(absolute) == chroot {
+		return fmt.Errorf("%w: %w: %s", ErrNoChroot, err, chroot)
+	}
 	return fmt.Errorf("%w: %q has to be made before, since transactions make no parents", err, path.Dir(absolute))
 }
 

@@ -24,7 +24,7 @@ var (
 	ErrConnectionLost = errors.New("connection lost")
 	// ErrAuthRefused says that the servers refuse the client's authentication, or require one.
 	ErrAuthRefused = errors.New("authentication refused by the server")
-	// ErrNoChroot says that the chroot of the connect string does not exist.
+	// ErrNoChroot says that the chroot of the connect string does not exist. The operator makes it, no client does.
 	ErrNoChroot = errors.New("framework: the chroot of the connect string does not exist")
 	// ErrUnsupported says that the server is too old for an operation, or that the feature is switched off.
 	ErrUnsupported = errors.New("operation not supported by the server (too old for it, or switched off there)")

@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -189,21 +190,33 @@ func TestStartWithoutTheChrootFailsAndWhileRunningErrSaysSo(t *testing.T) {
 		if !server.Exists("/app" + path) {
 			t.Error("got no node below the chroot, want one")
 		}
-		s := sessionOf(t, client)
-		t.Cleanup(server.Observe(func(zktest.Request) {}))
-		server.RefuseConnections(true)
-		server.ExpireSession(s.ID())
-		<-s.Done()
-		time.Sleep(5 * time.Second) // empty containers go
-		deleteNode(t, server, "/app")
-		server.RefuseConnections(false)
-		time.Sleep(time.Minute)
-		wantNotThere(t, node, framework.ErrNoChroot)
-		wantErr(t, node.Set(t.Context(), []byte("2")), framework.ErrNoChroot)
-		makeNode(t, server, "/app", "")
-		time.Sleep(time.Minute)
-		if got, _ := server.Data("/app" + path); string(got) != "2" || !node.There() || node.Err() != nil {
-			t.Errorf("got %q, there %v, error %v; want %q, true and none", got, node.There(), node.Err(), "2")
+		for data, lose := range map[string]func(){
+			"2": func() { // while the client is cut off
+				server.RefuseConnections(true)
+				s := sessionOf(t, client)
+				server.ExpireSession(s.ID())
+				<-s.Done()
+				time.Sleep(5 * time.Second) // empty containers go
+				deleteNode(t, server, "/app")
+				server.RefuseConnections(false)
+			},
+			"3": func() { // while it is connected
+				server.Freeze()
+				for dir := "/app" + path; dir != ""; dir = dir[:strings.LastIndexByte(dir, '/')] {
+					deleteNode(t, server, dir)
+				}
+				server.Unfreeze()
+			},
+		} {
+			lose()
+			time.Sleep(time.Minute)
+			wantNotThere(t, node, framework.ErrNoChroot)
+			wantErr(t, node.Set(t.Context(), []byte(data)), framework.ErrNoChroot)
+			makeNode(t, server, "/app", "")
+			time.Sleep(time.Minute)
+			if got, _ := server.Data("/app" + path); string(got) != data || !node.There() || node.Err() != nil {
+				t.Errorf("got %q, there %v, error %v; want %q, true and none", got, node.There(), node.Err(), data)
+			}
 		}
 	})
 }

@@ -45,6 +45,8 @@ func (m *maker) create(ctx context.Context, c *Creation) (session.CreatedNode, e
 			err = m.makeParents(ctx, c.Dir, c.ParentMode)
 		case c.Namespace != "" && tries == 0:
 			err = m.makeParents(ctx, c.Namespace, session.Container)
+		case c.Dir == m.cfg.Chroot && errors.Is(m.findChroot(ctx), session.ErrNoChroot):
+			err = fmt.Errorf("%w: %w: %s", session.ErrNoChroot, err, c.Dir)
 		}
 		if err != nil {
 			return session.CreatedNode{}, err
@@ -94,9 +96,12 @@ func (m *maker) orDefault(data []byte) []byte {
 	return data
 }
 
-// makeParents creates dir and what is missing above it. It begins at the bottom, where most often all is there: it
-// needs no right to read the ancestors.
+// makeParents creates dir and what is missing above it, but not the chroot, which is the operator's. It begins at the
+// bottom, where most often all is there: it needs no right to read the ancestors.
 func (m *maker) makeParents(ctx context.Context, dir string, mode session.CreateMode) error {
+	if dir == m.cfg.Chroot {
+		return m.findChroot(ctx)
+	}
 	for range parentTries {
 		err := m.makeParent(ctx, dir, mode)
 		switch {
@@ -111,6 +116,19 @@ func (m *maker) makeParents(ctx context.Context, dir string, mode session.Create
 		}
 	}
 	return fmt.Errorf("parent %s: %w again and again", dir, zk.ErrNoNode)
+}
+
+// findChroot returns session.ErrNoChroot if the chroot is missing.
+func (m *maker) findChroot(ctx context.Context) error {
+	stat, err := m.exists(ctx, m.cfg.Chroot)
+	switch {
+	case errors.Is(err, zk.ErrNoAuth): // it exists, unreadable
+		return nil
+	case err == nil && stat == nil:
+		return fmt.Errorf("%w: %s", session.ErrNoChroot, m.cfg.Chroot)
+	default:
+		return err
+	}
 }
 
 // makeParent creates dir, as a persistent node at a server without containers.

@@ -2,7 +2,12 @@ package simtest_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -160,4 +165,36 @@ func arguments(subject any, s framework.Session) map[reflect.Type]reflect.Value 
 	}
 	by[reflect.TypeFor[framework.Session]()] = reflect.ValueOf(&s).Elem()
 	return by
+}
+
+var declaration = regexp.MustCompile(`(?m)^func (?:\(\w+ \*?(\w+)\) )?([A-Z]\w*)\(ctx context\.Context.*(?:error\)?|iter\.Seq2.*) \{`)
+
+// declared lists the methods and functions of the packages that users call which have a context and return an error.
+func declared(t *testing.T) (names []string) {
+	for _, pattern := range []string{"framework/*.go", "framework/session/*.go", "recipes/*/*.go"} {
+		files, err := filepath.Glob("../../../" + pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, files, err)
+		}
+		for _, file := range files {
+			pkg := filepath.Base(filepath.Dir(file))
+			if strings.HasSuffix(file, "_test.go") || strings.HasSuffix(pkg, "test") {
+				continue
+			}
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range declaration.FindAllStringSubmatch(string(source), -1) {
+				receiver, method := m[1], m[2]
+				switch {
+				case receiver == "":
+					names = append(names, "simtest_test.functions."+method)
+				case receiver[0] <= 'Z':
+					names = append(names, pkg+"."+receiver+"."+method)
+				}
+			}
+		}
+	}
+	return names
 }

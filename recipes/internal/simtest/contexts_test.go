@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -73,18 +70,19 @@ func blockingCalls(subject any, s framework.Session) (all []blockingCall) {
 
 // A world is what the calls meet.
 type world struct {
-	server *zktest.Server
-	mu     sync.Mutex
-	links  []*zktest.Link
-	hangs  atomic.Bool
+	server  *zktest.Server
+	chroots []string // of the clients
+	mu      sync.Mutex
+	links   []*zktest.Link
+	hangs   atomic.Bool
 }
 
-func (w *world) client(t *testing.T, namespace string) *framework.Client {
+func (w *world) client(t *testing.T, chroot string) *framework.Client {
 	link := w.server.NewLink()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.links = append(w.links, link)
-	client, err := framework.NewClient("zk:2181", framework.WithDialer(link.DialContext), framework.WithNamespace(namespace),
+	client, err := framework.NewClient("zk:2181"+chroot, framework.WithDialer(link.DialContext),
 		framework.WithSessionTimeout(time.Minute), framework.WithLookup(func(ctx context.Context, _ string) ([]string, error) {
 			if w.hangs.Load() {
 				<-ctx.Done()
@@ -103,6 +101,20 @@ func (w *world) refuse() {
 	w.server.CutAll()
 }
 
+// remove removes a node and all below it.
+func (w *world) remove(node string) {
+	for _, child := range w.server.Children(node) {
+		w.remove(node + "/" + child)
+	}
+	_ = w.server.Delete(node)
+}
+
+func (w *world) removeChroots() {
+	w.server.Freeze() // else the clients make their nodes again meanwhile
+	each(w.chroots, w.remove)
+	w.server.Unfreeze()
+}
+
 // swallow has the server answer no request but those of one kind.
 func (w *world) swallow(but zktest.Op) {
 	for op := zktest.Op(1); op < 110; op++ {
@@ -114,10 +126,14 @@ func (w *world) swallow(but zktest.Op) {
 	}
 }
 
+// creating are calls that make a node.
+var creating = regexp.MustCompile(`(Client\.Create|Acquire|AcquireN|Campaign|Do|RunOnce|Register|Initialize|Add)$`)
+
 // Each call with a context returns when that ends, with its cause, whatever the servers do. The calls of a subject are
-// found by reflection, and compared with those that the sources declare.
+// found by reflection, and compared with those that the sources declare. None makes the chroot of its client.
 func TestNoCallOutlivesItsContext(t *testing.T) {
 	const deadline, allowed = time.Second, 100 * time.Millisecond
+	const withoutChroot = "the chroot is removed"
 	reason := errors.New("reason")
 	waited := map[string]bool{} // by method
 	for name, c := range map[string]struct {
@@ -132,18 +148,24 @@ func TestNoCallOutlivesItsContext(t *testing.T) {
 		"look-ups hang":                  {false, func(w *world) { w.hangs.Store(true); w.refuse() }},
 		"frozen behind another client":   {true, func(w *world) { w.server.Freeze() }},
 		"refusing behind another client": {true, (*world).refuse},
+		withoutChroot:                    {false, (*world).removeChroots},
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
+				t.Cleanup(func() { time.Sleep(time.Second) }) // a latch pauses, without its client too
 				w := &world{server: zktest.New(t)}
 				var calls []blockingCall
 				for number, method := 0, 0; ; method++ {
-					namespace := fmt.Sprintf("%d-%d", number, method)
+					chroot := fmt.Sprintf("/%d-%d", number, method)
+					if err := w.server.Create(chroot, nil); err != nil {
+						t.Fatal(err)
+					}
+					w.chroots = append(w.chroots, chroot)
 					if c.occupied {
-						other := w.client(t, namespace)
+						other := w.client(t, chroot)
 						occupy(t.Context(), other, subject(t.Context(), other, number))
 					}
-					client := w.client(t, namespace)
+					client := w.client(t, chroot)
 					value := subject(t.Context(), client, number)
 					if value == nil {
 						break
@@ -161,6 +183,7 @@ func TestNoCallOutlivesItsContext(t *testing.T) {
 				synctest.Wait()
 				if !c.occupied {
 					c.begin(w)
+					synctest.Wait()
 				}
 				ctx, cancel := context.WithTimeoutCause(t.Context(), deadline, reason)
 				defer cancel()
@@ -172,6 +195,9 @@ func TestNoCallOutlivesItsContext(t *testing.T) {
 						took := time.Since(began)
 						if took > deadline+allowed {
 							t.Errorf("%s returned %v after its deadline: %v", call.name, took-deadline, err)
+						}
+						if name == withoutChroot && creating.MatchString(call.name) && !errors.Is(err, framework.ErrNoChroot) {
+							t.Errorf("%s without the chroot: got %v, want ErrNoChroot", call.name, err)
 						}
 						w.mu.Lock()
 						defer w.mu.Unlock()
@@ -185,6 +211,11 @@ func TestNoCallOutlivesItsContext(t *testing.T) {
 					c.begin(w)
 				}
 				ended.Wait()
+				for i, chroot := range w.chroots {
+					if w.server.Exists(chroot) == (name == withoutChroot) {
+						t.Errorf("%s: the chroot is there: %t, want %t", calls[i].name, name == withoutChroot, name != withoutChroot)
+					}
+				}
 				w.server.Unfreeze()
 				w.server.RefuseConnections(false)
 			})
@@ -201,36 +232,4 @@ func each[T any](all []T, do func(T)) {
 	for _, a := range all {
 		do(a)
 	}
-}
-
-var declaration = regexp.MustCompile(`(?m)^func (?:\(\w+ \*?(\w+)\) )?([A-Z]\w*)\(ctx context\.Context.*(?:error\)?|iter\.Seq2.*) \{`)
-
-// declared lists the methods and functions of the packages that users call which have a context and return an error.
-func declared(t *testing.T) (names []string) {
-	for _, pattern := range []string{"framework/*.go", "framework/session/*.go", "recipes/*/*.go"} {
-		files, err := filepath.Glob("../../../" + pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %v, %v", pattern, files, err)
-		}
-		for _, file := range files {
-			pkg := filepath.Base(filepath.Dir(file))
-			if strings.HasSuffix(file, "_test.go") || strings.HasSuffix(pkg, "test") {
-				continue
-			}
-			source, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range declaration.FindAllStringSubmatch(string(source), -1) {
-				receiver, method := m[1], m[2]
-				switch {
-				case receiver == "":
-					names = append(names, "simtest_test.functions."+method)
-				case receiver[0] <= 'Z':
-					names = append(names, pkg+"."+receiver+"."+method)
-				}
-			}
-		}
-	}
-	return names
 }
