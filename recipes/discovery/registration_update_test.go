@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -134,31 +133,6 @@ func TestACloseDuringAnOutageEndsAndTheNodeDoesNotComeBack(t *testing.T) {
 		}
 		if err := r.Update(t.Context(), order("7", 81)); !errors.Is(err, nodes.ErrClosed) || !errors.Is(r.Err(), nodes.ErrClosed) || r.There() {
 			t.Errorf("after Close: got Update %v, Err %v, There %t, want ErrClosed twice and false", err, r.Err(), r.There())
-		}
-	})
-}
-
-func TestARegisterWhoseContextEndsWithoutAServerLeavesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		client, link := newClient(t, server)
-		release := server.HoldRequest(zktest.Match{Path: orders + "/7"})
-		ctx, cancel := context.WithCancel(t.Context())
-		registered := make(chan error)
-		go func() {
-			_, err := discovery.NewServiceDiscovery(client, base).Register(ctx, order("7", 80))
-			registered <- err
-		}()
-		synctest.Wait()
-		link.Cut()
-		cancel()
-		if err := <-registered; !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, want Canceled", err)
-		}
-		link.Heal()
-		release()
-		time.Sleep(4 * sessionTimeout)
-		if server.Exists(orders + "/7") {
-			t.Error("the node is there, want none")
 		}
 	})
 }

@@ -167,18 +167,6 @@ func TestCloseEndsAStartThatWaits(t *testing.T) {
 	})
 }
 
-func TestContextOfAwaitBoundsTheWait(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		start(t, newPeer(t, server).latch())
-		second := start(t, newPeer(t, server).latch())
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		_, err := second.Await(ctx)
-		wantErr(t, err, context.DeadlineExceeded)
-		wantNodes(t, server, 2) // it still stands
-	})
-}
-
 // A latch is a participant of its own, also if a term of the same election is in the context of its Start.
 func TestLatchThatIsStartedWithinATermStandsBehindIt(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {

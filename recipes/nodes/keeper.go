@@ -228,23 +228,6 @@ func (k *keeper) mayHave() bool {
 	return k.path != "" && (k.node.options.sequential() || !k.claim.none())
 }
 
-// giveUp ends the keeping of a Start that fails. The removal goes on after the end of ctx. An ephemeral node that cannot
-// be removed goes with its session.
-func (k *keeper) giveUp(ctx context.Context) {
-	k.stop()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := k.end(); err != nil && !k.node.options.ephemeral() {
-			k.node.client.Logger().Warn("nodes: the node of a Start that failed could not be removed", "path", k.absolute, "error", err)
-		}
-	}()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	}
-}
-
 // end ends the keeping, and returns why the node is left.
 func (k *keeper) end() error {
 	k.stop()

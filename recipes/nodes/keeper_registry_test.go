@@ -53,7 +53,8 @@ func TestAStartBehindOneThatFailedWaitsUntilTheNodeIsRemoved(t *testing.T) {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, server *zktest.Server) {
 				makeNode(t, server, "/services/web", "")
-				client, _ := newClient(t, server)
+				client, link := newClient(t, server)
+				link.SetLatency(10 * time.Millisecond)
 				node := newNode(t, client, path, "1", withMode(mode)...)
 				server.Freeze()
 				for range 2 {

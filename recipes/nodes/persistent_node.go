@@ -10,7 +10,6 @@ import (
 	"github.com/gocurator/curator/framework/ranked"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/setup"
-	"github.com/gocurator/curator/retry"
 )
 
 // A PersistentNode keeps a node there from Start to Close. See the package's documentation for what it promises.
@@ -129,45 +128,21 @@ func (n *PersistentNode) start(ctx context.Context) error {
 	return err
 }
 
-// begin begins to keep the node. It waits for the end of a keeper that has been stopped.
-func (n *PersistentNode) begin(ctx context.Context, k *keeper) error {
-	for {
-		former, err := n.tryBegin(k)
-		if former == nil {
-			return err
+// giveUp ends the keeping of a Start that fails. The removal goes on after the end of ctx. An ephemeral node that cannot
+// be removed goes with its session.
+func (k *keeper) giveUp(ctx context.Context) {
+	k.stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := k.end(); err != nil && !k.node.options.ephemeral() {
+			k.node.client.Logger().Warn("nodes: the node of a Start that failed could not be removed", "path", k.absolute, "error", err)
 		}
-		select {
-		case <-former.done:
-		case <-ctx.Done():
-			return fmt.Errorf("%w, while the node that was kept before is being removed", retry.ContextError(ctx))
-		}
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
 	}
-}
-
-func (n *PersistentNode) tryBegin(k *keeper) (stopped *keeper, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	switch {
-	case n.closed:
-		return nil, ErrClosed
-	case n.keeper != nil:
-		return nil, ErrStarted
-	}
-	if other, kept := k.registry.kept.LoadOrStore(k.key, k); kept {
-		former, _ := other.(*keeper)
-		select {
-		case <-former.stopped:
-			return former, nil
-		default:
-			return nil, fmt.Errorf("%w: %q", ErrKept, k.absolute)
-		}
-	}
-	if !n.options.sequential() {
-		n.state.path = k.absolute
-	}
-	n.state = state{path: n.state.path, had: n.state.had}
-	n.keeper, k.path, k.missing = k, n.state.path, n.state.path == ""
-	return nil, nil
 }
 
 // Close removes the node, if it is this client's, and ends the calls of listeners. It blocks until the server has

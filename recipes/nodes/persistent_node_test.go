@@ -113,26 +113,6 @@ func TestStartUnderAContextThatHasEndedCreatesNothing(t *testing.T) {
 	})
 }
 
-func TestStartAgainAfterItsContextEndedKeepsTheNodeOfTheLateCreate(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		makeNode(t, server, "/services/web", "")
-		client, _ := newClient(t, server)
-		proceed := server.Stall(zktest.Match{Op: zktest.OpCreate2})
-		node := newNode(t, client, path, "up")
-		wantErr(t, node.Start(within(t, time.Second)), context.DeadlineExceeded)
-		ended := startSoon(t, node)
-		proceed()
-		wantErr(t, <-ended)
-		for range 100 {
-			time.Sleep(sessionTimeout / 16)
-			wantThere(t, server, client, node, "up")
-		}
-		wantErr(t, node.Close())
-		time.Sleep(5 * sessionTimeout)
-		wantNode(t, server, path, "", 0)
-	})
-}
-
 func TestCallsInTheWrongOrderAreRefused(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		client, _ := newClient(t, server)

@@ -25,80 +25,48 @@ import (
 
 var instance = discovery.ServiceInstance{Name: "x", ID: "x"}
 
-// subject makes the value of a number: all types that have methods with contexts, fresh and started. It returns nil
-// behind the last number.
-func subject(ctx context.Context, c *framework.Client, number int) any {
+// subjects make values of all types that have methods with contexts, fresh and started.
+func subjects(ctx context.Context, c *framework.Client) []func() any {
 	mutex, services, readWrite := locks.NewInterProcessMutex(c, "/x"), discovery.NewServiceDiscovery(c, "/x"), locks.NewInterProcessReadWriteLock(c, "/x")
-	switch number {
-	case 0:
-		return c
-	case 1:
-		s, _ := c.Session(ctx)
-		return s
-	case 2:
-		return session.NewWaiter()
-	case 3:
-		return functions{c}
-	case 4:
-		return cache.NewCuratorCache(c, "/x")
-	case 5:
-		return started(ctx, cache.NewCuratorCache(c, "/x"))
-	case 6:
-		return counters.NewDistributedAtomicInteger(c, "/x")
-	case 7:
-		return counters.NewDistributedAtomicLong(c, "/x")
-	case 8:
-		return counters.NewDistributedAtomicLong(c, "/x", counters.WithLock("/y"))
-	case 9:
-		return services
-	case 10:
-		r, _ := services.Register(ctx, instance)
-		return r
-	case 11:
-		return services.NewServiceCache("x")
-	case 12:
-		return started(ctx, services.NewServiceCache("x"))
-	case 13:
-		return leader.NewLeaderLatch(c, "/x")
-	case 14:
-		return started(ctx, leader.NewLeaderLatch(c, "/x"))
-	case 15:
-		return leader.NewLeaderSelector(c, "/x")
-	case 16:
-		return mutex
-	case 17:
-		return mutex.Retained()
-	case 18:
-		return locks.Within(mutex, time.Minute)
-	case 19:
-		lease, _ := locks.NewInterProcessMutex(c, "/y").Acquire(ctx)
-		return lease
-	case 20:
-		return locks.NewInterProcessSemaphoreMutex(c, "/x")
-	case 21:
-		return locks.NewInterProcessSemaphoreV2(c, "/x", 1)
-	case 22:
-		return locks.NewInterProcessSemaphoreV2WithCount(c, "/x", started(ctx, shared.NewSharedCount(c, "/y", 1)))
-	case 23:
-		return readWrite.ReadLock()
-	case 24:
-		return readWrite.WriteLock()
-	case 25:
-		return locks.NewInterProcessMultiLockWithPaths(c, []string{"/y", "/x"})
-	case 26:
-		return nodes.NewPersistentNode(c, "/x", nil)
-	case 27:
-		return nodes.NewPersistentNode(c, "/x", nil, nodes.WithMode(framework.EphemeralSequential))
-	case 28:
-		return nodes.NewPersistentNode(c, "/x", nil, nodes.WithMode(framework.Persistent), nodes.Overwriting())
-	case 29:
-		return started(ctx, nodes.NewPersistentNode(c, "/y", nil))
-	case 30:
-		return shared.NewSharedCount(c, "/x", 1)
-	case 31:
-		return started(ctx, shared.NewSharedCount(c, "/x", 1))
-	default:
-		return nil
+	return []func() any{
+		func() any { return c },
+		func() any { s, _ := c.Session(ctx); return s },
+		func() any { return session.NewWaiter() },
+		func() any { return functions{c} },
+		func() any { return cache.NewCuratorCache(c, "/x") },
+		func() any { return started(ctx, cache.NewCuratorCache(c, "/x")) },
+		func() any { return counters.NewDistributedAtomicInteger(c, "/x") },
+		func() any { return counters.NewDistributedAtomicLong(c, "/x") },
+		func() any { return counters.NewDistributedAtomicLong(c, "/x", counters.WithLock("/y")) },
+		func() any { return services },
+		func() any { r, _ := services.Register(ctx, instance); return r },
+		func() any { return services.NewServiceCache("x") },
+		func() any { return started(ctx, services.NewServiceCache("x")) },
+		func() any { return leader.NewLeaderLatch(c, "/x") },
+		func() any { return started(ctx, leader.NewLeaderLatch(c, "/x")) },
+		func() any { return leader.NewLeaderSelector(c, "/x") },
+		func() any { return mutex },
+		func() any { return mutex.Retained() },
+		func() any { return locks.Within(mutex, time.Minute) },
+		func() any { lease, _ := locks.NewInterProcessMutex(c, "/y").Acquire(ctx); return lease },
+		func() any { return locks.NewInterProcessSemaphoreMutex(c, "/x") },
+		func() any { return locks.NewInterProcessSemaphoreV2(c, "/x", 1) },
+		func() any {
+			return locks.NewInterProcessSemaphoreV2WithCount(c, "/x", started(ctx, shared.NewSharedCount(c, "/y", 1)))
+		},
+		func() any { return readWrite.ReadLock() },
+		func() any { return readWrite.WriteLock() },
+		func() any { return locks.NewInterProcessMultiLockWithPaths(c, []string{"/y", "/x"}) },
+		func() any { return nodes.NewPersistentNode(c, "/x", nil) },
+		func() any {
+			return nodes.NewPersistentNode(c, "/x", nil, nodes.WithMode(framework.EphemeralSequential))
+		},
+		func() any {
+			return nodes.NewPersistentNode(c, "/x", nil, nodes.WithMode(framework.Persistent), nodes.Overwriting())
+		},
+		func() any { return started(ctx, nodes.NewPersistentNode(c, "/y", nil)) },
+		func() any { return shared.NewSharedCount(c, "/x", 1) },
+		func() any { return started(ctx, shared.NewSharedCount(c, "/x", 1)) },
 	}
 }
 
@@ -120,6 +88,7 @@ type functions struct{ c *framework.Client }
 func (f functions) AttemptRevoke(ctx context.Context) error {
 	return locks.AttemptRevoke(ctx, f.c, "/x")
 }
+
 func (f functions) Do(ctx context.Context) error {
 	return locks.Do(ctx, locks.NewInterProcessMutex(f.c, "/x"), func(context.Context) error { return nil })
 }

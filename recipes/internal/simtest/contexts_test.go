@@ -163,21 +163,21 @@ func TestNoCallOutlivesItsContext(t *testing.T) {
 					w.chroots = append(w.chroots, chroot)
 					if c.occupied {
 						other := w.client(t, chroot)
-						occupy(t.Context(), other, subject(t.Context(), other, number))
+						occupy(t.Context(), other, subjects(t.Context(), other)[number]())
 					}
 					client := w.client(t, chroot)
-					value := subject(t.Context(), client, number)
-					if value == nil {
-						break
-					}
+					all := subjects(t.Context(), client)
 					s, err := client.Session(t.Context())
 					if err != nil {
 						t.Fatal(err)
 					}
-					all := blockingCalls(value, s)
-					calls = append(calls, all[method])
-					if method == len(all)-1 {
+					methods := blockingCalls(all[number](), s)
+					calls = append(calls, methods[method])
+					if method == len(methods)-1 {
 						number, method = number+1, -1
+					}
+					if number == len(all) {
+						break
 					}
 				}
 				synctest.Wait()
