@@ -81,12 +81,12 @@ func TestANodeWithLongDataIsWatchedForItsExistence(t *testing.T) {
 
 func TestARequestThatIsTooLongIsNotSent(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
-		_, _, err := w.Client.Create(t.Context(), "/a", make([]byte, 5000))
+		_, _, err := w.Client.Create(t.Context(), "/a", make([]byte, 4048)) // and 49 bytes beside the data
 		wantErr(t, err, framework.ErrTooLarge)
 		if !strings.Contains(err.Error(), "WithMaxRequest") || w.Count(zktest.OpCreate2) != 0 {
 			t.Errorf("%v, %d requests", err, w.Count(zktest.OpCreate2))
 		}
-		if _, _, err := w.Client.Create(t.Context(), "/a", make([]byte, 3000)); err != nil {
+		if _, _, err := w.Client.Create(t.Context(), "/a", make([]byte, 4047)); err != nil {
 			t.Error(err)
 		}
 	}, framework.WithMaxRequest(4096))

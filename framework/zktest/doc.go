@@ -59,8 +59,8 @@
 // their timeout. Curator and kazoo do their work on it.
 // What differs on purpose:
 //
-//   - children are listed in no order, as a hash table has them, but in the same
-//     one in each run; the ephemeral nodes of a session that ends go sorted;
+//   - children are listed in no order, but in the same one in each run; the
+//     ephemeral nodes of a session that ends go sorted;
 //   - what kills a real server is refused, such as a createTTL with the flags of
 //     another kind of node and an impossible ttl;
 //   - the tick is 100 ms, the longest session an hour, and empty containers are

@@ -270,12 +270,12 @@ func TestACacheThatIsStartedAgainSaysStaleOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		makeNode(t, server, "/t", "1")
 		client, _ := newClient(t, server)
-		c := start(t, client, "/t", cache.WithMaxBytes(50))
+		c := start(t, client, "/t", cache.WithMaxBytes(51))
 		e := subscribe(c)
 		e.want(t, "created /t=1", "synced")
 		setNode(t, server, "/t", fmt.Sprintf("%050d", 1))
 		e.want(t, "stale")
-		setNode(t, server, "/t", "2")
+		setNode(t, server, "/t", fmt.Sprintf("%049d", 2)) // with the path, as much as is allowed
 		if err := c.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -187,6 +189,25 @@ func TestInitializeMakesTheNodeOnce(t *testing.T) {
 			wantRemoved(t, server, space+"/deep")
 		})
 	}
+}
+
+func TestOfTwoThatInitializeAtOneMomentOneDoes(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		var got [2]string
+		var both sync.WaitGroup
+		for i := range got {
+			client, link := newClient(t, server)
+			link.SetLatency(time.Second) // so that each finds neither node nor parent
+			both.Go(func() {
+				ok, err := counters.NewDistributedAtomicLong(client, "/there/n").Initialize(t.Context(), 41)
+				got[i] = fmt.Sprint(ok, " ", err)
+			})
+		}
+		both.Wait()
+		if slices.Sort(got[:]); got != [2]string{"false <nil>", "true <nil>"} {
+			t.Errorf("got %q, want true once, and no error", got)
+		}
+	})
 }
 
 // Containers came with ZooKeeper 3.5.

@@ -193,7 +193,7 @@ func TestAPermanentInstanceIsTakenOverFromAProcessThatHasEnded(t *testing.T) {
 			}
 			before, there := server.Stat(orders + "/7")
 			second, _ := newClient(t, server)
-			i.Port = pointer(81)
+			i.Port = pointer(65535)
 			r := register(t, second, i)
 			wantNode(t, server, orders+"/7", r.Instance(), 0)
 			if after, _ := server.Stat(orders + "/7"); !there || after.Czxid != before.Czxid {

@@ -242,7 +242,7 @@ func TestWatchesThatDoNotFitIntoOneRequestAreSetBySeveral(t *testing.T) {
 	const most = 4096
 	inBubble(t, func(t *testing.T, server *zktest.Server) {
 		p := newPeer(t, server, framework.WithMaxRequest(most))
-		dir := "/" + strings.Repeat("x", most/3)
+		dir := "/" + strings.Repeat("x", 1973) // two nodes in it fit exactly
 		must(t, server.Create(dir, nil))
 		ahead := func(n int) (nodes []string) {
 			for i := range n {

@@ -105,6 +105,7 @@ func TestLogBeginsWithTheNodesOfASnapshot(t *testing.T) {
 	}
 	a, b := snapNode{"/l/a", "x", 3, 7}, snapNode{"/l/b", "y", 4, 7}
 	c, container := snapNode{"/l/c", "z", 10, 7}, snapNode{"/l", "", 2, -1 << 63}
+	ttl := snapNode{"/l", "", 2, -1<<56 | 1000}
 	rest := []string{
 		"10 Created /l/c of 7", "11 Deleted /l/a of 7", "12 Created /l/d of 8", "13 Deleted /l/d of 8",
 		"14 Deleted /l/b of 7", "14 Deleted /l/c of 7",
@@ -116,7 +117,7 @@ func TestLogBeginsWithTheNodesOfASnapshot(t *testing.T) {
 		notes  []string
 	}{
 		"just before the logs":               {map[string][]byte{"snapshot.9": snapshotOf(b, a, container)}, known, nil},
-		"fuzzy, with what came later":        {map[string][]byte{"snapshot.9": snapshotOf(container, a, b, c)}, known, nil},
+		"fuzzy, with what came later":        {map[string][]byte{"snapshot.9": snapshotOf(ttl, a, b, c)}, known, nil},
 		"fuzzy, without what went later":     {map[string][]byte{"snapshot.9": snapshotOf(container, b)}, []string{"2 Created /l", "4 Created /l/b of 7", "0 Created /l/a ?"}, nil},
 		"after the logs' begin":              {map[string][]byte{"snapshot.c": snapshotOf(container, b, c)}, []string{"2 Created /l", "4 Created /l/b of 7", "0 Created /l/a ?"}, nil},
 		"the newest before, of several":      {map[string][]byte{"snapshot.9": snapshotOf(container, a, b), "snapshot.5": snapshotOf(), "snapshot.c": snapshotOf()}, known, nil},

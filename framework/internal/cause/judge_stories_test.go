@@ -46,6 +46,20 @@ var stories = map[string]judged{
 		s.loss.At = int64(20 * time.Second)
 		s.Run(at(20*time.Second), at(14*time.Second), 0)
 	}, session.LossNotReached, "zk1 (connection refused)"},
+	"the machine was suspended for more than half of a stop": {func(s *story) {
+		s.Run(at(20*time.Second), at(9*time.Second), 7*time.Second)
+	}, session.LossMachineSuspended, "the machine was suspended for 7s"},
+	"the machine was suspended for less": {func(s *story) {
+		s.Run(at(20*time.Second), at(9*time.Second), 5*time.Second)
+	}, session.LossProcessStopped, "this process did not run for at least 11s"},
+	"the server answered nothing for less than an eighth of the timeout": {func(s *story) {
+		s.renewal(9*time.Second, time.Millisecond)
+		s.renewal(13600*time.Millisecond, 0)
+	}, session.LossUnknown, "no cause was seen"},
+	"the servers ended a session that was valid, after a stop of less": {func(s *story) {
+		s.Run(at(8400*time.Millisecond), at(7*time.Second), 0)
+		s.loss.How, s.loss.At = cause.Expired, int64(12*time.Second)
+	}, session.LossSessionEnded, "which was valid by this client's clock"},
 	"half a stop, half an outage": {func(s *story) {
 		s.Detach(at(7*time.Second), time.Time{}, "zk1", cause.Reset)
 		s.fail(7*time.Second, 11*time.Second, "zk1", cause.Refused)

@@ -166,9 +166,13 @@ func TestAProcessThatWasThrottledIsNamedWithThat(t *testing.T) {
 		p := newProcess(t, 1, cgroup.New(os.DirFS(dir)))
 		time.Sleep(p.timeout)
 		throttled("11900000")
+		first := make(chan session.Explanation, 1)
+		if _, err := p.session.Bind(func(cause error) { first <- session.Explain(cause) }, nil); err != nil {
+			t.Fatal(err)
+		}
 		p.stop(2 * p.timeout)
 		lost := <-p.ended
-		if got := session.Explain(lost); got.Kind != session.LossProcessStopped {
+		if got := <-first; got.Kind != session.LossProcessStopped {
 			t.Errorf("got %v: %s from the first call, want a stopped process", got.Kind, got)
 		}
 		synctest.Wait()

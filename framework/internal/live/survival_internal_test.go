@@ -36,13 +36,19 @@ func TestWhichEndOfASessionTookItsNodes(t *testing.T) {
 }
 
 // A process that did not run may hear of a removal before its clock runs.
-func TestTheLossOfANodeKnowsWhetherTheSessionsTimeWasUp(t *testing.T) {
+func TestTheLossOfANodeKnowsWhetherTheTimeOfTheLeasesWasUp(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		p := newProcess(t, 0, nil)
 		p.stop(3 * p.timeout)
-		for _, after := range []time.Duration{0, 2 * p.timeout} {
+		p.mu.Lock()
+		is := p.validity.lossLocked(p.clock.Now(), cause.Lapsed).is
+		p.mu.Unlock()
+		if got, want := time.Duration(is.Until-is.From), p.timeout-p.timeout/100; (got - want).Abs() > time.Millisecond {
+			t.Errorf("got a loss of leases by a time of %v, want the leases' %v", got, want)
+		}
+		for _, after := range []time.Duration{0, time.Until(p.session.ValidUntil())} {
 			time.Sleep(after)
-			want := after > p.timeout
+			want := after > 0
 			var lost *nodeLoss
 			if !errors.As(p.session.NodeLost(), &lost) || lost.late != want {
 				t.Errorf("%v after the beginning of a pause: got %t, want %t", after, !want, want)

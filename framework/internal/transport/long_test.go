@@ -3,7 +3,6 @@ package transport_test
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -18,8 +17,8 @@ import (
 func TestALongAnswerFailsItsOwnCallAndIsReadPast(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		srv := zktest.New(t)
-		for i := range 1000 {
-			if err := srv.Create(fmt.Sprintf("/stranger-%d", i), nil); err != nil {
+		for path, data := range map[string]int{"/fits": 4096 - 88, "/long": 4096 - 87} {
+			if err := srv.Create(path, make([]byte, data)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -27,8 +26,8 @@ func TestALongAnswerFailsItsOwnCallAndIsReadPast(t *testing.T) {
 		attach(t, heard)
 		var errs []error
 		note := func(err error) { errs = append(errs, err) }
-		tr.Send(transport.Exists("/", false, func(_ *zk.Stat, err error) { note(err) }),
-			transport.Children("/", false, func(_ []string, _ *zk.Stat, err error) { note(err) }),
+		tr.Send(transport.Get("/fits", false, func(_ []byte, _ *zk.Stat, err error) { note(err) }),
+			transport.Get("/long", false, func(_ []byte, _ *zk.Stat, err error) { note(err) }),
 			transport.Exists("/", false, func(_ *zk.Stat, err error) { note(err) }))
 		synctest.Wait()
 		if len(errs) != 3 || errs[0] != nil || !errors.Is(errs[1], transport.ErrTooLarge) || errs[2] != nil {

@@ -16,7 +16,8 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 const guid = "_c_ba785fd9-44cb-4a14-8cfd-2b3b5c2badb3-"
 
 // replay builds transactions from lines such as "create 7 lock-1", which session 7 does below /l, "delete 7 lock-1",
-// "expire 7", "close 7" and "revoke 7 lock-1". Each is a second later than the one before, and has the next zxid, from
+// "expire 7", "close 7", "revoke 7 lock-1" and
+// "write 7 lock-1". Each is a second later than the one before, and has the next zxid, from
 // 1 on. Sessions are numbers below 10, numbers of nodes have two digits.
 func replay(lines ...string) (all []zktest.Transaction) {
 	owner := map[string]int64{}
@@ -34,6 +35,8 @@ func replay(lines ...string) (all []zktest.Transaction) {
 			change(zktest.Deleted, at(words[2]), "")
 		case "revoke":
 			change(zktest.DataSet, at(words[2]), "__REVOKE__")
+		case "write":
+			change(zktest.DataSet, at(words[2]), "more")
 		case "expire", "close":
 			t.EndsSession = true
 			if words[0] == "expire" {
@@ -118,6 +121,11 @@ func TestHistorySaysWhatBecameOfEachContender(t *testing.T) {
 			"mutex",
 			[]string{"create 1 lock-01", "create 2 lock-02", "delete 9 lock-01"},
 			[]string{"lock-01 1 1 3 removed", "lock-02 2 3 0"},
+		},
+		"a node without a session, and the server's own removal": {
+			"mutex",
+			[]string{"create 0 lock-01", "create 2 lock-02", "write 2 lock-02", "delete 0 lock-01"},
+			[]string{"lock-01 1 1 4 removed", "lock-02 2 4 0"},
 		},
 		"mutexes of Java, Go and kazoo": {
 			"kazoo+mutex",

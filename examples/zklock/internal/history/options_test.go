@@ -55,6 +55,25 @@ func TestLeasesThatAreOlderThanTheLogsSayTheLimit(t *testing.T) {
 	}
 }
 
+func TestAsManyLeasesAsTheLimitAreLetIn(t *testing.T) {
+	for _, test := range []struct {
+		limit int
+		steps []string
+		want  []string
+	}{
+		{
+			2,
+			[]string{"create 1 leases/lease-01", "create 2 leases/lease-02", "create 3 leases/lease-03", "delete 1 leases/lease-01"},
+			[]string{"leases/lease-01 1 1 4 released", "leases/lease-02 2 2 0", "leases/lease-03 3 4 0"},
+		},
+		{0, []string{"create 1 locks/lock-01", "create 1 leases/lease-01"}, []string{"leases/lease-01 1 2 0"}}, // at least 1
+	} {
+		if got := lines(history.Of("/l", slices.Values(replay(test.steps...)), history.Options{Limit: test.limit})); !slices.Equal(got, test.want) {
+			t.Errorf("limit %d: got %q, want %q", test.limit, got, test.want)
+		}
+	}
+}
+
 func TestARequestToLeaveThatIsOlderThanTheLogsIsKnown(t *testing.T) {
 	all := replay("create 1 lock-01", "create 2 lock-02", "create 3 lock-03")
 	all[0].Changes[0].Data = []byte("__REVOKE__")

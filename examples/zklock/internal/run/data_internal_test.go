@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestNodeTellsTheCommandsArgumentsOnlyIfAsked(t *testing.T) {
@@ -23,6 +24,15 @@ func TestNodeTellsTheCommandsArgumentsOnlyIfAsked(t *testing.T) {
 		}
 		if !regexp.MustCompile(c.want).MatchString(j.data) {
 			t.Errorf("%s: got %q, want what matches %s", name, j.data, c.want)
+		}
+	}
+}
+
+func TestALongCommandIsCutBetweenCharacters(t *testing.T) {
+	for _, shift := range []string{"", "x"} {
+		j, err := parse([]string{"-data-command", "-zk", "zk1", "/l", "--", shift + strings.Repeat("é", 200)}, func(string) string { return "" })
+		if err != nil || !utf8.ValidString(j.data) || !strings.HasSuffix(j.data, "é…") {
+			t.Errorf("got %q, error %v, want whole characters", j.data, err)
 		}
 	}
 }

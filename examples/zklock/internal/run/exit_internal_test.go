@@ -20,6 +20,7 @@ func TestExitCodesTellFailuresApart(t *testing.T) {
 		{&locks.AcquireError{Err: locks.ErrNotAcquired}, 75},
 		{&framework.ConnectError{}, 69},
 		{framework.ErrConnectionLost, 69},
+		{framework.ErrSessionLost, 69},
 		{fmt.Errorf("x: %w", framework.ErrAuthRefused), 77},
 		{fmt.Errorf("x: %w", zk.ErrNoAuth), 77},
 		{locks.ErrOtherRecipe, 78},

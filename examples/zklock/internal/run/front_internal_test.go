@@ -100,6 +100,13 @@ func TestACommandThatFailsAfterTheServersHaveAnsweredAgainIsNotLost(t *testing.T
 }
 
 // The lease may end, and the keeper's end be noticed, while its last reports are still to be read.
+func TestCommandThatDoesNotStartHasTheStatusOfAShell(t *testing.T) {
+	late, missing, locked := report{Late: true}, report{Errno: int(syscall.ENOENT)}, report{Errno: int(syscall.EACCES)}
+	if got := [...]int{startCode(late), startCode(missing), startCode(locked)}; got != [...]int{79, 127, 126} {
+		t.Errorf("got %d, want 79 if it is late, 127 if it is missing, 126 if it may not be run", got)
+	}
+}
+
 func TestTheEndOfTheKeeperIsJudgedByItsLastReports(t *testing.T) {
 	var told bytes.Buffer
 	f := &front{

@@ -71,7 +71,7 @@ func TestOrdersAreTakenAsOftenAsTheyWereSent(t *testing.T) {
 		gone bool
 	}{
 		{"", nil, false},
-		{`{"Valid":5}` + "\n" + `{"Signal":2,"Valid":7}` + "\n" + `{"St`, []order{{Valid: 7}, {Signal: 2, Valid: 7}}, false},
+		{`{"Valid":5}` + "\n" + `{"Valid":7}` + "\n" + `{"Signal":2}` + "\n" + `{"St`, []order{{Valid: 7}, {Valid: 7}, {Signal: 2, Valid: 7}}, false},
 		{`op":true}`, nil, false},
 		{"\n", []order{{Stop: true}}, false},
 		{"{\n", nil, true},
