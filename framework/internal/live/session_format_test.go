@@ -37,7 +37,7 @@ func TestNoExportedTypeShowsACredential(t *testing.T) {
 			"NodePart": session.ReadStat, "CreateMode": session.Ephemeral, "Status": session.StatusGone,
 			"ConnectError": &session.ConnectError{}, "DisconnectError": &session.DisconnectError{}, "NoAuthError": &session.NoAuthError{},
 			"LossKind": session.LossUnknown, "Explanation": session.Explain(session.ErrClosed), "NodeLoss": s.NodeLost(),
-			"ErrorPolicy": session.StandardErrorPolicy, "Waiter": session.NewWaiter(),
+			"ErrorPolicy": session.StandardErrorPolicy, "Waiter": session.NewWaiter(), "Trouble": &session.Trouble{},
 			"ChildObserver": session.ChildObserver(nil), "TreeObserver": session.TreeObserver(nil),
 			"WatchedNode": session.WatchedNode{Path: "/"},
 		})
