@@ -30,8 +30,8 @@
 //
 // # Which server is tried
 //
-// Every host of the connect string is looked up at each attempt, which waits for half of its time and leaves a late
-// answer to the next one. All addresses of a host count; see framework.WithLookup. The client tries the address that it has not tried, or has left, for the longest time. An
+// Each attempt looks every host up, and leaves late answers to the next one; all addresses of a host count. See
+// framework.WithLookup. The client tries the address that it has not tried, or has left, for the longest time. An
 // attempt takes at most min(T, connection timeout) divided by the addresses and one, and its handshake two seconds of
 // that. Both double with each whole round that failed and lasted so long, up to the connection timeout. A server that
 // answers a reconnection with another session has ended the client's; sessions that keep ending before T, or a second,

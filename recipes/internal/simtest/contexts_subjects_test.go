@@ -117,7 +117,9 @@ func occupy(ctx context.Context, c *framework.Client, subject any) {
 func arguments(subject any, s framework.Session) map[reflect.Type]reflect.Value {
 	by := map[reflect.Type]reflect.Value{}
 	for _, v := range []any{
-		"/x", []byte("x"), int32(1), int64(1), 1, zk.WorldACL(zk.PermAll), framework.CheckOp("/x", -1), []string{"/x"}, instance,
+		"/x", []byte("x"), int32(1), int64(1), 1, zk.WorldACL(zk.PermAll), framework.CheckOp("/x", -1),
+		[]string{"/x"},
+		instance,
 		func(context.Context) error { return nil },
 	} {
 		by[reflect.TypeOf(v)] = reflect.ValueOf(v)
