@@ -95,7 +95,8 @@ func (h *hosts) execute(ctx context.Context, j job) (outcome, error) {
 		return o, err
 	}
 	o.output, err = os.ReadFile(filepath.Join(dir, "output"))
-	if err != nil && crash == "" {
+	early := o.hangs && errors.Is(err, os.ErrNotExist) // ended before it had printed anything
+	if err != nil && crash == "" && !early {
 		return o, err
 	}
 	o.output = append(o.output, crash...)
