@@ -90,6 +90,10 @@ func (r *Route) renew(ctx context.Context, host string) error {
 
 var errNoAnswer = errors.New("no answer yet")
 
+// grace is how long a closing client waits for a call that heeds the end of its context, so that it does not outlast
+// the client.
+const grace = 100 * time.Millisecond
+
 // Await calls ask, unless a call with the key is under way, and waits for its end. The call goes on when ctx ends. Then
 // the error is that there is no answer yet.
 func Await(ctx context.Context, running *singleflight.Group, key string, ask func(ctx context.Context) error) error {
@@ -98,8 +102,16 @@ func Await(ctx context.Context, running *singleflight.Group, key string, ask fun
 	case a := <-answer:
 		return a.Err
 	case <-ctx.Done():
-		return errNoAnswer
 	}
+	if errors.Is(ctx.Err(), context.Canceled) { // by Close, not by the attempt's deadline
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-answer:
+		case <-timer.C:
+		}
+	}
+	return errNoAnswer
 }
 
 // waysTo returns the addresses of a server whose host was looked up to be ips. The family of the first one is
