@@ -8,9 +8,8 @@
 //
 // # Tests
 //
-// The tests of this directory play what can happen to an ensemble, on servers that tests start with
-// zookeeper.StartEnsemble, and check one thing above all: a holder that loses its lock knows it before the next
-// contender is let in.
+// The tests play what can happen to an ensemble that zookeeper.StartEnsemble starts. Above all, a holder that loses its
+// lock must know it before the next contender is let in.
 //
 //	CURATOR_INTEGRATION=required go test -C integration ./ensemble -v                     # everything, once
 //	CURATOR_INTEGRATION=required go test -C integration ./ensemble -v -rounds 20 \
@@ -24,7 +23,7 @@
 //
 // Three servers with ZooKeeper's sample limits (a tick of 2 s, a syncLimit of 5), sessions of 5 s. The holder's client
 // knows one follower; the next contender is connected to the leader. Then the links between these two servers go
-// silent, and nothing else happens. Seconds after that, of 20 rounds, as median [least .. most]; ZooKeeper 3.9.5,
+// silent. Seconds after that, of 20 rounds, as median [least .. most]; ZooKeeper 3.9.5,
 // Curator 5.9.0, two busy processors:
 //
 //	                               holder knew            second admitted        knew first by (below 0: two holders)
@@ -35,8 +34,8 @@
 //	kazoo                           9.83 [9.07 .. 10.12]   5.26 [4.51 .. 7.04]   -4.48 [-5.41 .. -2.88]
 //	a deadline counted from pings  13.94 [13.2 ..  14.6]   5.26 [4.49 .. 7.04]   -8.42 [-9.38 .. -7.09]
 //
-// 0.42 s is not the least that there can be: in other rounds a holder that had just connected knew 0.19 s before the
-// second was admitted. The rule promises a hundredth of the session timeout, 0.05 s here.
+// In other rounds a holder that had just connected knew 0.19 s before. The rule promises a hundredth of the session
+// timeout, 0.05 s here.
 //
 // The other libraries hear of it when the follower gives up and closes its connections: SUSPENDED, Disconnected. The
 // last line is a lease that ends one session timeout after the newest answered ping was sent, computed from the pings
@@ -59,8 +58,8 @@
 //
 // One of three servers grants 4 s, the others 16 s, with ticks of 0.2 s. Of 20 rounds, the holder knows 0.82 s [0.70 ..
 // 1.99] before the second is admitted if it asks for 4 s, 0.83 s [0.62 .. 1.48] if it was granted 4 s before, and 11.12
-// s [10.24 .. 11.26] after that if no server has granted it less than 16 s. In a rolling restart it knows 3.25 s [0.15
-// .. 3.97] before if it asks for 4 s, and, by the median, 7.40 s after if it asks for 16 s.
+// s [10.24 .. 11.26] after if it was granted 16 s only. In a rolling restart it knows 3.25 s [0.15 .. 3.97] before if it
+// asks for 4 s, and 7.40 s after if it asks for 16 s.
 //
 // # Cost
 //
