@@ -66,6 +66,7 @@ func (n *PersistentNode) begin(ctx context.Context, k *keeper) error {
 	defer n.mu.Unlock()
 	if n.closed || n.keeper != nil {
 		k.registry.kept.Delete(k.key)
+		close(k.done) // another Start may have found k
 		if n.closed {
 			return ErrClosed
 		}

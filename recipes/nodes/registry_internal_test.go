@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"errors"
 	"sync"
 	"testing"
 )
@@ -41,5 +42,19 @@ func TestNoSessionIsLostThatIsAddedAtTheSameTimeAsAnother(t *testing.T) {
 				t.Fatalf("session %d of %d was lost", id, mostSessions)
 			}
 		}
+	}
+}
+
+// Another Start may have found the keeper before it was taken out, and waits for its end.
+func TestStartOfAClosedNodeEndsItsKeeper(t *testing.T) {
+	n := &PersistentNode{closed: true}
+	k := &keeper{node: n, key: "/n", registry: new(registry), done: make(chan struct{})}
+	if err := n.begin(t.Context(), k); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v, want %v", err, ErrClosed)
+	}
+	select {
+	case <-k.done:
+	default:
+		t.Error("its keeper has not ended")
 	}
 }

@@ -110,14 +110,18 @@ func (g *Grant) RemoveNode() session.Removal {
 // AwaitRemoval waits for the answer until the connection timeout has passed since the removal was asked for
 // (errUnconfirmed), or until enough is closed.
 func (g *Grant) AwaitRemoval(removal session.Removal, asked time.Time, enough <-chan struct{}) error {
-	left := g.Queue.Config.Source.ConnectionTimeout() - time.Since(asked)
-	timer := time.NewTimer(max(left, time.Millisecond)) // an answer that is there counts
+	timer := time.NewTimer(g.Queue.Config.Source.ConnectionTimeout() - time.Since(asked))
 	defer timer.Stop()
 	select {
 	case <-removal.Done():
 		return removal.Err()
 	case <-timer.C:
-		return errUnconfirmed
+		select {
+		case <-removal.Done(): // an answer that is there counts
+			return removal.Err()
+		default:
+			return errUnconfirmed
+		}
 	case <-enough:
 		return nil
 	}
