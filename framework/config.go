@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -46,7 +47,7 @@ type config struct {
 	trace             Trace
 	maxResponse       int
 	maxRequest        int
-	problems          []error
+	problems          []error // and nil, where nothing is wrong
 }
 
 func newConfig(connect string, opts []Option) (config, error) {
@@ -59,17 +60,11 @@ func newConfig(connect string, opts []Option) (config, error) {
 		maxResponse:       defaultMaxResponse,
 		maxRequest:        defaultMaxRequest,
 	}
-	for _, opt := range opts {
-		if opt == nil {
-			c.problems = append(c.problems, errNilOption)
-			continue
-		}
-		opt(&c)
-	}
+	nilOption := apply(&c, opts)
 	connect = c.useDNS(connect)
 	servers, chroot, problems := parseConnectString(connect, c.list != nil)
 	c.servers, c.chroot = servers, chroot
-	c.problems = append(problems, c.problems...)
+	c.problems = append(append(problems, nilOption), c.problems...)
 	c.validate()
 	if c.data == nil {
 		c.data = localAddress()
@@ -90,24 +85,34 @@ func newConfig(connect string, opts []Option) (config, error) {
 }
 
 func (c *config) validate() {
-	if c.sessionTimeout <= 0 {
-		c.problems = append(c.problems, fmt.Errorf("session timeout must be positive, is %v", c.sessionTimeout))
-	} else if c.sessionTimeout < time.Millisecond || c.sessionTimeout.Milliseconds() > 1<<31-1 {
-		c.problems = append(c.problems, fmt.Errorf("session timeout %v is not between 1 ms and 2³¹-1 ms", c.sessionTimeout))
-	}
-	if c.connectionTimeout <= 0 {
-		c.problems = append(c.problems, fmt.Errorf("connection timeout must be positive, is %v", c.connectionTimeout))
-	}
+	positive, ms := c.sessionTimeout > 0, c.sessionTimeout.Milliseconds()
+	c.refuse(!positive, "session timeout must be positive, is %v", c.sessionTimeout)
+	c.refuse(positive && (ms < 1 || ms > 1<<31-1), "session timeout %v is not between 1 ms and 2³¹-1 ms", c.sessionTimeout)
+	c.refuse(c.connectionTimeout <= 0, "connection timeout must be positive, is %v", c.connectionTimeout)
 	for name, size := range map[string]int{"answer": c.maxResponse, "request": c.maxRequest} {
-		if size < minSize || size > math.MaxInt32 {
-			c.problems = append(c.problems, fmt.Errorf("the longest %s must have between %d and 2³¹-1 bytes, is %d", name, minSize, size))
+		wrong := size < minSize || size > math.MaxInt32
+		c.refuse(wrong, "the longest %s must have between %d and 2³¹-1 bytes, is %d", name, minSize, size)
+	}
+	c.problems = append(c.problems, retry.Validate(c.policy))
+	c.refuse(c.errorPolicy != SessionErrorPolicy && c.errorPolicy != StandardErrorPolicy, "unknown error policy %d", c.errorPolicy)
+}
+
+// apply applies options, and refuses a nil one.
+func apply[T any, O ~func(*T)](to *T, opts []O) (problem error) {
+	for _, opt := range opts {
+		if opt == nil {
+			problem = errors.New("an option is nil")
+			continue
 		}
+		opt(to)
 	}
-	if err := retry.Validate(c.policy); err != nil {
-		c.problems = append(c.problems, err)
-	}
-	if c.errorPolicy != SessionErrorPolicy && c.errorPolicy != StandardErrorPolicy {
-		c.problems = append(c.problems, fmt.Errorf("unknown error policy %d", c.errorPolicy))
+	return problem
+}
+
+// refuse adds a problem, if there is one.
+func (c *config) refuse(wrong bool, format string, args ...any) {
+	if wrong {
+		c.problems = append(c.problems, fmt.Errorf(format, args...))
 	}
 }
 

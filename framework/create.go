@@ -188,13 +188,7 @@ func (c *core) orDefault(data []byte) []byte {
 
 func newCreateSpec(opts []CreateOption) createSpec {
 	spec := createSpec{mode: Persistent}
-	for _, opt := range opts {
-		if opt == nil {
-			spec.problem = errNilOption
-			continue
-		}
-		opt(&spec)
-	}
+	spec.problem = apply(&spec, opts)
 	return spec
 }
 

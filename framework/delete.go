@@ -44,13 +44,7 @@ func DeletingChildrenIfNeeded() DeleteOption { return func(d *deletion) { d.chil
 // Curator: CuratorFramework.delete(), DeleteBuilder.withVersion().
 func (c *Client) Delete(ctx context.Context, path string, version int32, opts ...DeleteOption) error {
 	var d deletion
-	for _, opt := range opts {
-		if opt == nil {
-			d.problem = errNilOption
-			continue
-		}
-		opt(&d)
-	}
+	d.problem = apply(&d, opts)
 	if err := c.checkDeletion(path, version, d); err != nil {
 		return &OpError{Op: "delete", Path: path, Err: err}
 	}

@@ -63,7 +63,5 @@ type finalError struct{ err error }
 
 func (e *finalError) Error() string { return e.err.Error() }
 
-var errNilOption = errors.New("an option is nil")
-
 // errConnectionTimeout is the cause of a ConnectError that no context ended.
 var errConnectionTimeout = errors.New("connection timeout")

@@ -3,7 +3,6 @@ package framework
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"net"
 	"time"
@@ -83,9 +82,7 @@ func WithErrorPolicy(p ErrorPolicy) Option { return func(c *config) { c.errorPol
 // Curator: CuratorFrameworkFactory.Builder.namespace().
 func WithNamespace(namespace string) Option {
 	return func(c *config) {
-		if err := validateNamespace(namespace); err != nil {
-			c.problems = append(c.problems, err)
-		}
+		c.problems = append(c.problems, validateNamespace(namespace))
 		c.namespace = namespace
 	}
 }
@@ -95,10 +92,7 @@ func WithNamespace(namespace string) Option {
 // Curator: CuratorFramework.getConnectionStateListenable().
 func WithStateListener(fn func(StateChange)) Option {
 	return func(c *config) {
-		if fn == nil {
-			c.problems = append(c.problems, errors.New("state listener is nil"))
-			return
-		}
+		c.refuse(fn == nil, "state listener is nil")
 		c.listeners = append(c.listeners, fn)
 	}
 }
@@ -109,9 +103,7 @@ func WithStateListener(fn func(StateChange)) Option {
 // Curator: CuratorFrameworkFactory.Builder.authorization().
 func WithAuthorization(scheme string, credentials []byte) Option {
 	return func(c *config) {
-		if problem := authProblem(scheme, credentials); problem != nil {
-			c.problems = append(c.problems, problem)
-		}
+		c.problems = append(c.problems, authProblem(scheme, credentials))
 		c.auth = append(c.auth, transport.NewAuth(scheme, credentials))
 	}
 }
@@ -126,10 +118,7 @@ func WithAuthorization(scheme string, credentials []byte) Option {
 // Curator: CuratorFrameworkFactory.Builder.aclProvider().
 func WithACLProvider(acl func(path string) []zk.ACL) Option {
 	return func(c *config) {
-		if acl == nil {
-			c.problems = append(c.problems, errors.New("ACL provider is nil"))
-			return
-		}
+		c.refuse(acl == nil, "ACL provider is nil")
 		c.acl = acl
 	}
 }
@@ -150,10 +139,7 @@ func WithSyncRenewal() Option { return func(c *config) { c.syncRenewal = true } 
 // again.
 func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return func(c *config) {
-		if dial == nil {
-			c.problems = append(c.problems, errors.New("dialer is nil"))
-			return
-		}
+		c.refuse(dial == nil, "dialer is nil")
 		c.dial = dial
 	}
 }
@@ -166,10 +152,7 @@ func WithDialer(dial func(ctx context.Context, network, address string) (net.Con
 // returned. Without this option, a client with a [WithDialer] looks nothing up.
 func WithLookup(lookup func(ctx context.Context, host string) (ips []string, err error)) Option {
 	return func(c *config) {
-		if lookup == nil {
-			c.problems = append(c.problems, errors.New("look-up function is nil"))
-			return
-		}
+		c.refuse(lookup == nil, "look-up function is nil")
 		c.lookup = lookup
 	}
 }
@@ -177,10 +160,7 @@ func WithLookup(lookup func(ctx context.Context, host string) (ips []string, err
 // WithTLS speaks TLS with the servers. If tlsConfig names no server, the host of the connect string is verified.
 func WithTLS(tlsConfig *tls.Config) Option {
 	return func(c *config) {
-		if tlsConfig == nil {
-			c.problems = append(c.problems, errors.New("TLS configuration is nil"))
-			return
-		}
+		c.refuse(tlsConfig == nil, "TLS configuration is nil")
 		c.tls = tlsConfig.Clone()
 	}
 }
@@ -204,10 +184,7 @@ func WithDefaultData(data []byte) Option {
 // that is not enabled for a record at Debug gets none for a second.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) {
-		if logger == nil {
-			c.problems = append(c.problems, errors.New("logger is nil"))
-			return
-		}
+		c.refuse(logger == nil, "logger is nil")
 		c.logger = logger
 	}
 }

@@ -1,8 +1,8 @@
 package framework
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"github.com/gocurator/curator/framework/sasl"
 )
@@ -21,10 +21,7 @@ import (
 // Curator: the section Client of the JAAS file.
 func WithSASL(mechanism sasl.Mechanism) Option {
 	return func(c *config) {
-		if mechanism == nil {
-			c.problems = append(c.problems, errors.New("SASL mechanism is nil"))
-			return
-		}
+		c.refuse(mechanism == nil, "SASL mechanism is nil")
 		c.sasl = mechanism
 	}
 }
@@ -52,14 +49,10 @@ func (g *guardedMechanism) Name() (name string) {
 
 func (g *guardedMechanism) Start(ctx context.Context, server sasl.Server) (x sasl.Exchange, err error) {
 	panicked := g.core.catchPanic("the SASL mechanism", func() { x, err = g.mechanism.Start(ctx, server) })
-	switch {
-	case panicked != nil:
-		return nil, panicked
-	case err != nil || x == nil:
+	if err = cmp.Or(panicked, err); err != nil || x == nil {
 		return nil, err
-	default:
-		return &guardedExchange{g.core, x}, nil
 	}
+	return &guardedExchange{g.core, x}, nil
 }
 
 type guardedExchange struct {
@@ -69,8 +62,5 @@ type guardedExchange struct {
 
 func (g *guardedExchange) Step(challenge []byte) (response []byte, done bool, err error) {
 	panicked := g.core.catchPanic("the SASL mechanism", func() { response, done, err = g.exchange.Step(challenge) })
-	if panicked != nil {
-		return nil, false, panicked
-	}
-	return response, done, err
+	return response, done, cmp.Or(panicked, err)
 }

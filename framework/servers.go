@@ -26,10 +26,7 @@ type serversFunc = func(ctx context.Context) (servers []string, err error)
 // Curator: CuratorFrameworkFactory.Builder.ensembleProvider().
 func WithServers(list func(ctx context.Context) (servers []string, err error)) Option {
 	return func(c *config) {
-		if list == nil {
-			c.problems = append(c.problems, errors.New("list of servers is nil"))
-			return
-		}
+		c.refuse(list == nil, "list of servers is nil")
 		c.list = list
 	}
 }

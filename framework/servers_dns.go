@@ -37,12 +37,9 @@ func (c *config) useDNS(connect string) string {
 	if !found || strings.Contains(connect, "@") && strings.ContainsAny(name, "@:") {
 		return connect // misread names a user, and quotes no password
 	}
-	if c.list != nil {
-		c.problems = append(c.problems, errors.New("connect string names SRV records, and WithServers another list: give one of them"))
-	}
-	if err := dnsProblem(name); err != nil {
-		c.problems = append(c.problems, fmt.Errorf("connect string names SRV records of %q: %w: %s", name, err, dnsForm))
-	}
+	c.refuse(c.list != nil, "connect string names SRV records, and WithServers another list: give one of them")
+	problem := dnsProblem(name)
+	c.refuse(problem != nil, "connect string names SRV records of %q: %w: %s", name, problem, dnsForm)
 	c.list = dnsServers(name)
 	return chroot
 }

@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -30,10 +31,7 @@ func (c *core) catchPanic(what string, call func()) (err error) {
 func (c *core) guardDial(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
 		panicked := c.catchPanic("the dialer", func() { conn, err = dial(ctx, network, address) })
-		if panicked != nil {
-			return nil, panicked
-		}
-		return conn, err
+		return conn, cmp.Or(panicked, err)
 	}
 }
 
@@ -44,10 +42,7 @@ func (c *core) guardSecure(secure secureFunc) secureFunc {
 	}
 	return func(ctx context.Context, raw net.Conn, server string) (conn net.Conn, err error) {
 		panicked := c.catchPanic("the TLS handshake", func() { conn, err = secure(ctx, raw, server) })
-		if panicked != nil {
-			return nil, panicked
-		}
-		return conn, err
+		return conn, cmp.Or(panicked, err)
 	}
 }
 
@@ -77,10 +72,7 @@ func (c *core) askUser(ctx context.Context, what string, ask serversFunc) (found
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
 	panicked := c.catchPanic(what, func() { found, err = ask(ctx) })
-	if panicked != nil {
-		return nil, panicked
-	}
-	return found, err
+	return found, cmp.Or(panicked, err)
 }
 
 // handle gives a record to the user's log handler, and reports whether that is enabled for it. A handler that panics
