@@ -33,20 +33,7 @@ const (
 	reaches              // how many there are
 )
 
-func (c Code) reach() reach {
-	switch c {
-	case HungUp:
-		return hungUp
-	case Silent:
-		return mute
-	case Auth:
-		return refused
-	case SASL, NoChroot:
-		return barred
-	default:
-		return away
-	}
-}
+var reachOf = map[Code]reach{HungUp: hungUp, Silent: mute, Auth: refused, SASL: barred, NoChroot: barred}
 
 // outcomes are the servers, by how far attempts at them got.
 type outcomes struct {
@@ -63,7 +50,7 @@ func outcomesOf(r *Record, tries []try, apart int64) (o outcomes) {
 	var all [servers + 1]int64
 	var longest [servers + 1]try
 	for _, t := range tries {
-		to, server := t.code.reach(), t.server%(servers+1)
+		to, server := reachOf[t.code], t.server%(servers+1)
 		sum := &by[server][to]
 		sum.time, sum.extent = sum.time+max(1, t.time), sum.extent+t.extent
 		all[server] += max(1, t.time)

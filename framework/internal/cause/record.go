@@ -60,10 +60,5 @@ func (l *Loss) Since() int64 { return min(l.From, l.At) - l.Timeout/4 }
 
 // stands reports whether an event of the kind says how the connection stands after it.
 func (k Kind) stands() bool {
-	switch k {
-	case Failed, Late, Ended:
-		return false
-	default:
-		return true
-	}
+	return k != Failed && k != Late && k != Ended
 }

@@ -90,12 +90,7 @@ func (t *Table) ReadLate(now time.Time) (wait time.Duration) {
 
 // isLate reports whether ReadLate reads the node for a subscriber.
 func (w *node) isLate() bool {
-	for sub := range w.subscribers {
-		if !sub.brief {
-			return true
-		}
-	}
-	return false
+	return w.any(func(sub *Subscription) bool { return !sub.brief })
 }
 
 // endBrief ends the subscriptions that do not outlast the connection.

@@ -56,11 +56,13 @@ func (w *node) known() bool { return w.view.Status != Gone && w.view.Status != R
 
 func (w *node) pending() bool { return w.phase == asked || w.phase == checking || w.phase == setting }
 
-func (w *node) persistent() bool { return w.any(true) }
+func (w *node) persistent() bool { return w.any(func(sub *Subscription) bool { return sub.persistent }) }
 
-func (w *node) any(persistent bool) bool {
+func (w *node) transient() bool { return w.any(func(sub *Subscription) bool { return !sub.persistent }) }
+
+func (w *node) any(is func(sub *Subscription) bool) bool {
 	for sub := range w.subscribers {
-		if sub.persistent == persistent {
+		if is(sub) {
 			return true
 		}
 	}
@@ -146,7 +148,7 @@ func (t *Table) nodeAnswered(r Request, a Answer, now time.Time) (broken bool) {
 	w.phase = idle
 	if w.switchKind(a.Outcome, a.Err) {
 		// A subscription that is not persistent must not see a node that is created before the next answer.
-		if a.Outcome == Missing && w.any(false) {
+		if a.Outcome == Missing && w.transient() {
 			t.setView(w, View{Status: Gone})
 		}
 		t.ask(w, now)
@@ -183,7 +185,7 @@ func (w *node) switchKind(outcome Outcome, err error) bool {
 	case w.byExists && outcome == Found && w.unreadable == nil: // created since it was missing
 		w.byExists = false
 		return true
-	case !w.byExists && w.any(false) && (outcome == Forbidden || outcome == TooLarge):
+	case !w.byExists && w.transient() && (outcome == Forbidden || outcome == TooLarge):
 		w.byExists, w.unreadable = true, err
 		return true
 	case !w.byExists && w.persistent() && outcome == Missing:

@@ -1,6 +1,7 @@
 package watches
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -92,8 +93,7 @@ func (s *Subscription) Begun() bool { return s.node != nil }
 func (t *Table) set(w *node, zxid int64, now time.Time) {
 	w.newest++
 	w.phase, w.sent, w.asOf = setting, now, zxid
-	r := Request{Op: SetData, Path: w.key.Path, Watch: true, Since: zxid, node: w, number: w.newest}
-	t.requests = append(t.requests, r)
+	t.requests = append(t.requests, Request{Op: SetData, Path: w.key.Path, Watch: true, Since: zxid, node: w, number: w.newest})
 }
 
 // Joins reports whether a request goes into one with the request before it.
@@ -108,15 +108,6 @@ func (w *node) unread() bool {
 
 // satisfies reports whether what is known of the node says all to a subscriber that knows its data as of a transaction.
 func (w *node) satisfies(knows int64) bool { return !w.unread() || knows >= w.asOf }
-
-func (w *node) satisfiesAll() bool {
-	for sub := range w.subscribers {
-		if !w.satisfies(sub.knows) {
-			return false
-		}
-	}
-	return true
-}
 
 // read reads a node that was not, for a subscription that knows too little.
 func (t *Table) read(w *node, how Manner, now time.Time) {
@@ -176,12 +167,7 @@ func (w *node) refutes(r Request, a Answer) bool {
 }
 
 func (w *node) isOfSince() bool {
-	for sub := range w.subscribers {
-		if sub.knows >= 0 {
-			return true
-		}
-	}
-	return false
+	return w.any(func(sub *Subscription) bool { return sub.knows >= 0 })
 }
 
 // readAll reads the nodes whose watches were set without a read, and has no other watch set so.
@@ -190,15 +176,11 @@ func (t *Table) readAll(now time.Time) {
 		return
 	}
 	t.readsAll = true
-	var unread []*node
-	for _, w := range t.nodes {
+	byPath := func(a, b *node) int { return strings.Compare(a.key.Path, b.key.Path) }
+	for _, w := range slices.SortedFunc(maps.Values(t.nodes), byPath) {
 		if w.phase == idle && w.unread() {
-			unread = append(unread, w)
+			t.check(w, now)
 		}
-	}
-	slices.SortFunc(unread, func(a, b *node) int { return strings.Compare(a.key.Path, b.key.Path) })
-	for _, w := range unread {
-		t.check(w, now)
 	}
 }
 

@@ -125,7 +125,7 @@ func (t *Table) SetDeferred(now time.Time) {
 		case t.nodes[w.key] != w:
 		case w.phase == deferred:
 			t.ask(w, now)
-		case !w.satisfiesAll():
+		case w.any(func(sub *Subscription) bool { return !w.satisfies(sub.knows) }):
 			t.read(w, Promptly, now)
 		}
 	}
@@ -162,14 +162,12 @@ func (t *Table) View(sub *Subscription) View {
 		return View{Status: Refused, Err: session.ErrConnectionLost}
 	case sub.gone:
 		return View{Status: Gone}
-	}
-	view := w.view
-	if !w.satisfies(sub.knows) {
+	case !w.satisfies(sub.knows):
 		return View{}
-	}
-	if sub.persistent && w.unreadable != nil && view.Status == Present {
+	case sub.persistent && w.unreadable != nil && w.view.Status == Present:
 		return View{Status: Refused, Err: w.unreadable}
 	}
+	view := w.view
 	if w.phase == checking {
 		view.Pending = w.sent
 	}
