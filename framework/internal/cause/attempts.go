@@ -33,6 +33,7 @@ const (
 	reaches              // how many there are
 )
 
+// reachOf is what an attempt came to that failed so. The other codes stand for no connection.
 var reachOf = map[Code]reach{HungUp: hungUp, Silent: mute, Auth: refused, SASL: barred, NoChroot: barred}
 
 // outcomes are the servers, by how far attempts at them got.

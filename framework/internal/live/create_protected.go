@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,9 +182,7 @@ func createAfter(first transport.Op, c *Creation, done func(path string, stat *z
 	parts := []transport.Op{first, transport.CreateOp(path, c.Data, c.ACL, int32(c.Mode))}
 	return transport.Multi(parts, func(results []transport.OpResult, err error) {
 		for _, r := range results {
-			if err == nil && r.Err != nil {
-				err = r.Err
-			}
+			err = cmp.Or(err, r.Err)
 		}
 		done(path, nil, err)
 	})

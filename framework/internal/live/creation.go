@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"time"
@@ -31,10 +32,7 @@ type Creation struct {
 }
 
 func (c *Creation) path() string {
-	name := c.Name
-	if c.try != "" {
-		name = c.try
-	}
+	name := cmp.Or(c.try, c.Name)
 	if c.Dir == "/" {
 		return "/" + name
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -57,16 +58,14 @@ func (m *maker) create(ctx context.Context, c *Creation) (session.CreatedNode, e
 // createOnce sends an unprotected create. Without its answer it may have been executed.
 func (m *maker) createOnce(ctx context.Context, c *Creation) (session.CreatedNode, error) {
 	entry, err := m.createBare(ctx, c)
+	if err != nil || entry.Stat != nil {
+		return entry, err
+	}
+	entry.Stat, err = m.exists(ctx, entry.Path)
 	if err == nil && entry.Stat == nil {
-		entry.Stat, err = m.exists(ctx, entry.Path)
-		if err == nil && entry.Stat == nil {
-			err = errShortLived
-		}
+		err = errShortLived
 	}
-	if err != nil {
-		return session.CreatedNode{}, err
-	}
-	return entry, nil
+	return entry, err
 }
 
 // createBare is createOnce for callers that need no Stat.
@@ -74,19 +73,8 @@ func (m *maker) createBare(ctx context.Context, c *Creation) (session.CreatedNod
 	if err := m.beSure(ctx, m.createCall(c, func(string, *zk.Stat, error) {})); err != nil {
 		return session.CreatedNode{}, err
 	}
-	var entry session.CreatedNode
-	err := m.call(ctx, func(finish func(error)) []*transport.Call {
-		return one(m.createCall(c, func(path string, stat *zk.Stat, err error) {
-			if err == nil {
-				entry.Path, entry.Stat = path, stat
-			}
-			finish(err)
-		}))
-	})
-	if err != nil {
-		return session.CreatedNode{}, err
-	}
-	return entry, nil
+	path, stat, err := askWithStat(ctx, m.sender, func(done func(string, *zk.Stat, error)) *transport.Call { return m.createCall(c, done) })
+	return session.CreatedNode{Path: path, Stat: stat}, err
 }
 
 func (m *maker) orDefault(data []byte) []byte {
@@ -108,7 +96,7 @@ func (m *maker) makeParents(ctx context.Context, dir string, mode session.Create
 		case err == nil, errors.Is(err, zk.ErrNodeExists):
 			return nil
 		case errors.Is(err, zk.ErrNoNode) && dir != "/":
-			if err := m.makeParents(ctx, parent(dir), mode); err != nil {
+			if err := m.makeParents(ctx, path.Dir(dir), mode); err != nil {
 				return err
 			}
 		default:
@@ -141,7 +129,7 @@ func (m *maker) makeParent(ctx context.Context, dir string, mode session.CreateM
 			kind = session.Persistent
 		}
 		err := m.call(ctx, func(finish func(error)) []*transport.Call {
-			c := &Creation{Dir: parent(dir), Name: dir[strings.LastIndexByte(dir, '/')+1:], ACL: acl, Mode: kind}
+			c := &Creation{Dir: path.Dir(dir), Name: dir[strings.LastIndexByte(dir, '/')+1:], ACL: acl, Mode: kind}
 			return one(m.createCall(c, func(_ string, _ *zk.Stat, err error) { finish(err) }))
 		})
 		again := !bare && mode == session.Container && m.support.Lacks(transport.FeatureContainers)

@@ -36,23 +36,12 @@ func (s *Session) Exists(ctx context.Context, path string) (*zk.Stat, error) {
 
 // Get is for [session.Reads].
 func (s *Session) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
-	var found []byte
-	var seen *zk.Stat
-	err := s.sender.call(ctx, func(finish func(error)) []*transport.Call {
-		return one(transport.Get(path, false, func(data []byte, stat *zk.Stat, err error) {
-			found, seen = data, stat
-			finish(err)
-		}))
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return found, seen, nil
+	return askWithStat(ctx, &s.sender, func(done func([]byte, *zk.Stat, error)) *transport.Call { return transport.Get(path, false, done) })
 }
 
 // Set is for [session.Nodes].
 func (s *Session) Set(ctx context.Context, path string, data []byte, version int32) (*zk.Stat, error) {
-	return s.sender.stat(ctx, func(done func(*zk.Stat, error)) *transport.Call { return transport.Set(path, data, version, done) })
+	return ask(ctx, &s.sender, func(done func(*zk.Stat, error)) *transport.Call { return transport.Set(path, data, version, done) })
 }
 
 // Sync is for [session.Reads].
@@ -75,38 +64,17 @@ func (s *Session) Delete(ctx context.Context, path string, version int32) error 
 
 // ACL returns a node's ACL and Stat, like [session.Reads].
 func (s *Session) ACL(ctx context.Context, path string) ([]zk.ACL, *zk.Stat, error) {
-	var found []zk.ACL
-	var seen *zk.Stat
-	err := s.sender.call(ctx, func(finish func(error)) []*transport.Call {
-		return one(transport.GetACL(path, func(acl []zk.ACL, stat *zk.Stat, err error) {
-			found, seen = acl, stat
-			finish(err)
-		}))
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return found, seen, nil
+	return askWithStat(ctx, &s.sender, func(done func([]zk.ACL, *zk.Stat, error)) *transport.Call { return transport.GetACL(path, done) })
 }
 
 // SetACL replaces a node's ACL if that has the given version, -1 for any, like [session.Reads].
 func (s *Session) SetACL(ctx context.Context, path string, acl []zk.ACL, version int32) (*zk.Stat, error) {
-	return s.sender.stat(ctx, func(done func(*zk.Stat, error)) *transport.Call { return transport.SetACL(path, acl, version, done) })
+	return ask(ctx, &s.sender, func(done func(*zk.Stat, error)) *transport.Call { return transport.SetACL(path, acl, version, done) })
 }
 
 // Multi does all parts or none, like [session.Reads]. Framework's Transaction explains its answers.
 func (s *Session) Multi(ctx context.Context, parts []transport.Op) ([]transport.OpResult, error) {
-	var answers []transport.OpResult
-	err := s.sender.call(ctx, func(finish func(error)) []*transport.Call {
-		return one(transport.Multi(parts, func(results []transport.OpResult, err error) {
-			answers = results
-			finish(err)
-		}))
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answers, nil
+	return ask(ctx, &s.sender, func(done func([]transport.OpResult, error)) *transport.Call { return transport.Multi(parts, done) })
 }
 
 // List is for [session.Reads].

@@ -70,24 +70,19 @@ func (all *removals) remove(path string, carry bool) *removal {
 
 func (all *removals) begin(path string, kind removal) *removal {
 	all.mu.Lock()
-	over := all.over
-	var r *removal
-	var unwritten transport.Unwritten
-	if over == nil {
-		var calls []*transport.Call
-		r, calls = all.requestLocked(path, kind)
-		unwritten, _ = all.queueLocked(calls...)
-	}
-	all.mu.Unlock()
-	unwritten.Write()
-	if over == nil {
+	if over := all.over; over != nil {
+		all.mu.Unlock()
+		if kind.carry {
+			all.tell.Backlog(Backlog{Removals: []string{path}})
+		}
+		r := &removal{done: make(chan struct{})}
+		r.finish(over)
 		return r
 	}
-	if kind.carry {
-		all.tell.Backlog(Backlog{Removals: []string{path}})
-	}
-	r = &removal{done: make(chan struct{})}
-	r.finish(over)
+	r, calls := all.requestLocked(path, kind)
+	unwritten, _ := all.queueLocked(calls...)
+	all.mu.Unlock()
+	unwritten.Write()
 	return r
 }
 
@@ -107,12 +102,10 @@ func (all *removals) requestLocked(path string, kind removal) (r *removal, calls
 	// The end of an own removal would say nothing of another's node, which a plain one deletes, too.
 	r = &removal{done: make(chan struct{}), carry: kind.carry, own: kind.own, replaced: before}
 	all.pending[path] = r
-	if !r.own {
-		all.watching.table.Removing(path)
-	}
 	if r.own {
 		return r, all.looks(kind.fenced, map[string]*removal{path: r})
 	}
+	all.watching.table.Removing(path)
 	return r, one(all.request(path, r))
 }
 

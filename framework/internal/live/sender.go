@@ -74,26 +74,44 @@ func one(c *transport.Call) []*transport.Call { return []*transport.Call{c} }
 
 // exists is [Session.Exists].
 func (s *sender) exists(ctx context.Context, path string) (*zk.Stat, error) {
-	stat, err := s.stat(ctx, func(done func(*zk.Stat, error)) *transport.Call { return transport.Exists(path, false, done) })
+	stat, err := ask(ctx, s, func(done func(*zk.Stat, error)) *transport.Call { return transport.Exists(path, false, done) })
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, nil
 	}
 	return stat, err
 }
 
-// stat sends a request whose answer is a Stat.
-func (s *sender) stat(ctx context.Context, build func(done func(*zk.Stat, error)) *transport.Call) (*zk.Stat, error) {
-	var seen *zk.Stat
-	err := s.call(ctx, func(finish func(error)) []*transport.Call {
-		return one(build(func(stat *zk.Stat, err error) {
-			seen = stat
+// ask makes one call, and returns its answer.
+func ask[T any](ctx context.Context, s *sender, build func(done func(T, error)) *transport.Call) (answer T, err error) {
+	var found T // written when the caller may have gone
+	err = s.call(ctx, func(finish func(error)) []*transport.Call {
+		return one(build(func(a T, err error) {
+			found = a
 			finish(err)
 		}))
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		answer = found
 	}
-	return seen, nil
+	return answer, err
+}
+
+// askWithStat is ask for an answer that comes with a Stat.
+func askWithStat[T any](ctx context.Context, s *sender, build func(done func(T, *zk.Stat, error)) *transport.Call) (answer T, stat *zk.Stat, err error) {
+	var found struct {
+		answer T
+		stat   *zk.Stat
+	}
+	err = s.call(ctx, func(finish func(error)) []*transport.Call {
+		return one(build(func(a T, stat *zk.Stat, err error) {
+			found.answer, found.stat = a, stat
+			finish(err)
+		}))
+	})
+	if err == nil {
+		answer, stat = found.answer, found.stat
+	}
+	return answer, stat, err
 }
 
 // unanswered reports whether err leaves open what happened. If it came from the server, overloaded for instance,

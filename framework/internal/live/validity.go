@@ -102,10 +102,7 @@ func (v *validity) endTermLocked(reason error, loss *loss) *term {
 	v.ending.Add(1) // until endBindings
 	v.valid = make(chan struct{})
 	t.loss, t.err = loss, &lostError{reason, loss}
-	t.until = v.leases.validUntil()
-	if now := v.clock.Now(); now.Before(t.until) {
-		t.until = now
-	}
+	t.until = earliest(v.clock.Now(), v.leases.validUntil())
 	return t
 }
 

@@ -91,18 +91,16 @@ func (w *watching) request(r watches.Request) *transport.Call {
 		})
 	}
 	answered := func(err error) { w.answered(r, watches.Answer{Err: err}) }
-	switch r.Op {
-	case watches.SetTree:
+	if r.Op == watches.SetTree {
 		return transport.WatchTree(r.Path, answered)
-	case watches.RemoveData:
-		return transport.RemoveWatches(r.Path, transport.DataWatch, answered)
-	case watches.RemoveChildren:
-		return transport.RemoveWatches(r.Path, transport.ChildWatch, answered)
-	case watches.RemoveTree:
-		return transport.RemoveWatches(r.Path, transport.TreeWatch, answered)
-	default:
-		return transport.RemoveWatches(r.Path, transport.AnyWatch, answered)
 	}
+	return transport.RemoveWatches(r.Path, watchTypes[r.Op], answered)
+}
+
+// watchTypes are what the requests that remove a watch name.
+var watchTypes = map[watches.Op]transport.WatchType{
+	watches.RemoveData: transport.DataWatch, watches.RemoveChildren: transport.ChildWatch,
+	watches.RemoveTree: transport.TreeWatch, watches.RemoveAny: transport.AnyWatch,
 }
 
 // answered applies the answer to a request of the table. Observers of children hear of it first.

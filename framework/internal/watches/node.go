@@ -56,9 +56,13 @@ func (w *node) known() bool { return w.view.Status != Gone && w.view.Status != R
 
 func (w *node) pending() bool { return w.phase == asked || w.phase == checking || w.phase == setting }
 
-func (w *node) persistent() bool { return w.any(func(sub *Subscription) bool { return sub.persistent }) }
+func (w *node) persistent() bool {
+	return w.any(func(sub *Subscription) bool { return sub.persistent })
+}
 
-func (w *node) transient() bool { return w.any(func(sub *Subscription) bool { return !sub.persistent }) }
+func (w *node) transient() bool {
+	return w.any(func(sub *Subscription) bool { return !sub.persistent })
+}
 
 func (w *node) any(is func(sub *Subscription) bool) bool {
 	for sub := range w.subscribers {
