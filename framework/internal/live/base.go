@@ -61,9 +61,12 @@ func (b *base) queueLocked(calls ...*transport.Call) (u transport.Unwritten, que
 }
 
 // wakeClock makes the owner's clock recompute its next deadline.
-func (b *base) wakeClock() {
+func (b *base) wakeClock() { signal(b.wake) }
+
+// signal never blocks: the channel has room for one.
+func signal(c chan<- struct{}) {
 	select {
-	case b.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

@@ -125,14 +125,6 @@ func (r *reading) applyLocked(slot *readSlot, read session.NodeRead) (open bool)
 	return false
 }
 
-// wake has the caller's goroutine look.
-func (r *reading) wake() {
-	select {
-	case r.changed <- struct{}{}:
-	default:
-	}
-}
-
 // resume waits for a connection after the reading has stalled.
 func (r *reading) resume(ctx context.Context) error {
 	base := r.queue.base

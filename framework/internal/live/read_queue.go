@@ -84,12 +84,12 @@ func (q *readQueue) askLocked(r *reading, slot *readSlot) {
 	switch slot.sent = true; {
 	case slot.read.Err != nil:
 		slot.done = true
-		r.wake()
+		signal(r.changed)
 	case q.sendLocked(call):
 		q.window.underWay++
 	default:
 		slot.sent, r.stalled = false, true
-		r.wake()
+		signal(r.changed)
 	}
 }
 
@@ -125,6 +125,6 @@ func (q *readQueue) answered(r *reading, slot *readSlot, sent time.Time, read se
 	} else {
 		q.window.answered(sent, time.Now(), q.leases.timeout)
 	}
-	r.wake()
+	signal(r.changed)
 	q.joinLocked(r)
 }

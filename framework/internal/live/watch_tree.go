@@ -108,7 +108,8 @@ func (w *watching) askServer(ctx context.Context) {
 			w.cfg.Transport.Logger.Warn("framework: the server could not be asked whether it watches trees, and is asked again", "error", err)
 		}
 		if err != nil && ctx.Err() == nil && time.Since(first) >= w.cfg.Transport.ConnectionTimeout {
-			w.refuseTrees(fmt.Errorf("%w, as far as is known: the server could not be asked: %w", session.ErrUnsupported, err))
+			err = fmt.Errorf("%w, as far as is known: the server could not be asked: %w", session.ErrUnsupported, err)
+			w.changeAndWake(func() { w.table.RefuseTrees(err, time.Now()) })
 			return
 		}
 		if !w.settleTrees() || pace.Wait(ctx, time.Since(began)) != nil {
@@ -117,29 +118,17 @@ func (w *watching) askServer(ctx context.Context) {
 	}
 }
 
-func (w *watching) refuseTrees(err error) {
-	w.mu.Lock()
-	w.table.RefuseTrees(err, time.Now())
-	w.askLocked()
-	wakes := w.table.Wakes()
-	w.mu.Unlock()
-	call(wakes)
-}
-
 // settleTrees sets the trees at the present server, or refuses them, or reports that this is still in question. Refused
 // comes after Lost: the goroutine that reads the connection has called that before it opened the next one.
 func (w *watching) settleTrees() (open bool) {
-	w.mu.Lock()
-	if w.online && w.over == nil {
-		w.giveUpTreesLocked()
-		if w.support.Has(transport.FeatureTreeWatches) {
-			w.table.SetTrees(time.Now())
+	w.changeAndWake(func() {
+		if w.online && w.over == nil {
+			w.giveUpTreesLocked()
+			if w.support.Has(transport.FeatureTreeWatches) {
+				w.table.SetTrees(time.Now())
+			}
 		}
-		w.askLocked()
-	}
-	open = w.inQuestionLocked()
-	wakes := w.table.Wakes()
-	w.mu.Unlock()
-	call(wakes)
+		open = w.inQuestionLocked()
+	})
 	return open
 }

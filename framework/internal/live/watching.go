@@ -222,8 +222,13 @@ func (w *watching) event(e transport.WatchEvent) {
 	if watched && e.Type == zk.EventNodeDeleted {
 		w.observers.gone(e.Path)
 	}
+	w.changeAndWake(func() { w.table.Event(e.Type, e.Path, time.Now()) })
+}
+
+// changeAndWake changes the table as change does, and wakes those who wait for that.
+func (w *watching) changeAndWake(changeLocked func()) {
 	w.mu.Lock()
-	w.table.Event(e.Type, e.Path, time.Now())
+	changeLocked()
 	w.askLocked()
 	wakes := w.table.Wakes()
 	w.mu.Unlock()

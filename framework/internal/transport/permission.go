@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"path"
+
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework/session"
@@ -8,13 +10,13 @@ import (
 
 // noAuth describes the refusal of a request. Requests without a path are refused without a reason.
 func noAuth(op int32, body encoder) error {
-	path := string(pathOf(body))
-	e := &session.NoAuthError{Path: path, Node: path}
+	node := string(pathOf(body))
+	e := &session.NoAuthError{Path: node, Node: node}
 	switch op {
 	case opCreate, opCreate2, opCreateContainer, opCreateTTL:
-		e.Op, e.Permission, e.Node = "create", "CREATE", parentOf(path)
+		e.Op, e.Permission, e.Node = "create", "CREATE", path.Dir(node)
 	case opDelete:
-		e.Op, e.Permission, e.Node = "delete", "DELETE", parentOf(path)
+		e.Op, e.Permission, e.Node = "delete", "DELETE", path.Dir(node)
 	case opSetData:
 		e.Op, e.Permission = "set the data of", "WRITE"
 	case opSetACL:
@@ -31,13 +33,4 @@ func noAuth(op int32, body encoder) error {
 		return zk.ErrNoAuth
 	}
 	return e
-}
-
-func parentOf(path string) string {
-	for i := len(path) - 1; i > 0; i-- {
-		if path[i] == '/' {
-			return path[:i]
-		}
-	}
-	return "/"
 }
