@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,12 +21,7 @@ type joined struct{ errs []error }
 
 // JoinErrors is errors.Join with a text of one line, which logs expect.
 func JoinErrors(errs ...error) error {
-	var all []error
-	for _, err := range errs {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
+	all := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	switch len(all) {
 	case 0:
 		return nil

@@ -222,10 +222,12 @@ func (o *Runner) concludeLocked(reason error, how cause.How) (rest func()) {
 	}
 }
 
-// leastLife stands for shorter session timeouts in endedYoung: servers may grant one that is over before any answer.
+// leastLife stands for shorter session timeouts in EndedYoung: servers may grant one that is over before any answer.
 const leastLife = time.Second
 
-func (o *Runner) endedYoung() (young bool, timeout time.Duration) {
+// EndedYoung reports whether the session, which is over, lived shorter than the timeout that was granted, and that; one
+// second stands for a shorter one.
+func (o *Runner) EndedYoung() (young bool, timeout time.Duration) {
 	now := o.clock.Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()

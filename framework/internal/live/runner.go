@@ -55,7 +55,3 @@ func (o *Runner) LastZxid() int64 { return o.transport.LastZxid() }
 
 // Adopt gives work to the session, and reports whether it took it: if it is not over.
 func (o *Runner) Adopt(work Backlog) bool { return o.orphans.adopt(work) }
-
-// EndedYoung reports whether the session, which is over, lived shorter than the timeout that was granted, and that; one
-// second stands for a shorter one.
-func (o *Runner) EndedYoung() (young bool, timeout time.Duration) { return o.endedYoung() }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -47,10 +48,8 @@ func newSession(cfg Config, tell Events) *Session {
 	s.validity.sample = s.validity.takeSample
 	s.observers = observers{base: &s.base, of: map[string][]session.ChildObserver{}, sweep: s.orphans.listed}
 	s.watching = watching{
-		sender: &s.sender, validity: &s.validity, observers: &s.observers, table: watches.New(), readsAll: cfg.ReadsAll,
-	}
-	if s.watching.readsAll == nil {
-		s.watching.readsAll = new(atomic.Bool)
+		sender: &s.sender, validity: &s.validity, observers: &s.observers, table: watches.New(),
+		readsAll: cmp.Or(cfg.ReadsAll, new(atomic.Bool)),
 	}
 	s.reads = readQueue{sender: &s.sender, observers: &s.observers}
 	s.removals = removals{

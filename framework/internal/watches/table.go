@@ -216,7 +216,13 @@ func (t *Table) Detached() {
 		t.endBrief(w)
 	}
 	for _, tree := range t.trees {
-		t.lose(tree)
+		tree.set, tree.leftData = false, false
+		for o, watching := range tree.observers {
+			if watching {
+				tree.observers[o] = false
+				t.wakes = append(t.wakes, o.Lost)
+			}
+		}
 	}
 }
 

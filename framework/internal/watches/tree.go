@@ -21,17 +21,6 @@ type tree struct {
 	set       bool                  // the server has answered that it watches
 }
 
-// lose is for a lost connection.
-func (t *Table) lose(tree *tree) {
-	tree.set, tree.leftData = false, false
-	for o, watching := range tree.observers {
-		if watching {
-			tree.observers[o] = false
-			t.wakes = append(t.wakes, o.Lost)
-		}
-	}
-}
-
 // ObserveTree gives an observer to a node and all below it. All observers of a path share one watch at the server,
 // which is set once SetTrees was called on this connection.
 func (t *Table) ObserveTree(path string, o TreeObserver, now time.Time) {
