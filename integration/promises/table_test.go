@@ -13,7 +13,7 @@ import (
 // The directories of the tests in the table, from the repository's root.
 const (
 	here       = "integration/promises"
-	background = "recipes"
+	background = "recipes/internal/simtest"
 	simulation = "recipes/internal/simtest"
 	framework_ = "framework"
 	lawsDir    = "recipes/locks/lockstest"

@@ -1,5 +1,4 @@
-// Package recipes_test tests what all recipes have in common.
-package recipes_test
+package simtest_test
 
 import (
 	"bytes"
@@ -24,26 +23,26 @@ import (
 	"github.com/gocurator/curator/retry"
 )
 
-// A world is one server with two clients, of which the first keeps a log.
-type world struct {
+// A scene is one server with two clients, of which the first keeps a log.
+type scene struct {
 	*testing.T
 	server        *zktest.Server
 	client, other *framework.Client
 	log           lines
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{T: t, server: zktest.New(t, zktest.WithEnforcedQuotas())}
+func newScene(t *testing.T) *scene {
+	w := &scene{T: t, server: zktest.New(t, zktest.WithEnforcedQuotas())}
 	w.client, w.other = w.connect("", w.logged()), w.connect("")
 	w.do(w.server.Create("/dir", nil))
 	return w
 }
 
-func (w *world) logged() framework.Option {
+func (w *scene) logged() framework.Option {
 	return framework.WithLogger(slog.New(slog.NewTextHandler(&w.log, nil)))
 }
 
-func (w *world) connect(chroot string, opts ...framework.Option) *framework.Client {
+func (w *scene) connect(chroot string, opts ...framework.Option) *framework.Client {
 	client, err := framework.NewClient("zktest:2181"+chroot, append(opts,
 		framework.WithDialer(w.server.DialContext), framework.WithRetryPolicy(retry.Forever(100*time.Millisecond)))...)
 	w.do(err)
@@ -51,7 +50,7 @@ func (w *world) connect(chroot string, opts ...framework.Option) *framework.Clie
 	return client
 }
 
-func (w *world) do(errs ...error) {
+func (w *scene) do(errs ...error) {
 	w.Helper()
 	for _, err := range errs {
 		if err != nil {
@@ -61,7 +60,7 @@ func (w *world) do(errs ...error) {
 }
 
 // allow leaves a node these permissions, and has the clients read it again.
-func (w *world) allow(path string, perms int32) {
+func (w *scene) allow(path string, perms int32) {
 	w.Helper()
 	w.do(w.server.SetACL(path, zktest.ACL{Perms: perms, Scheme: "world", ID: "anyone"}))
 	w.server.CutAll()
@@ -69,13 +68,13 @@ func (w *world) allow(path string, perms int32) {
 }
 
 // take deletes a node, and makes it again as the other client's.
-func (w *world) take(path string) {
+func (w *scene) take(path string) {
 	w.Helper()
 	_, err := w.other.Transaction(w.Context(), framework.DeleteOp(path, -1), framework.CreateOp(path, nil, framework.WithMode(framework.Ephemeral)))
 	w.do(err)
 }
 
-func (w *world) keep(path string, opts ...nodes.Option) *nodes.PersistentNode {
+func (w *scene) keep(path string, opts ...nodes.Option) *nodes.PersistentNode {
 	w.Helper()
 	node := nodes.NewPersistentNode(w.client, path, nil, opts...)
 	w.do(node.Start(w.Context()))
@@ -120,25 +119,25 @@ func (l *lines) want(t *testing.T, wants ...string) {
 // is the recipe's package.
 var failures = map[string]struct {
 	reason string
-	begin  func(w *world) (end func())
+	begin  func(w *scene) (end func())
 }{
-	"nodes: another session has taken the node": {"level=WARN /dir/n another ephemeralOwner", func(w *world) func() {
+	"nodes: another session has taken the node": {"level=WARN /dir/n another ephemeralOwner", func(w *scene) func() {
 		w.keep("/dir/n")
 		w.take("/dir/n")
 		return func() { w.do(w.other.Delete(w.Context(), "/dir/n", -1)) }
 	}},
-	"nodes: another session has taken the node, until Close": {"level=WARN /dir/n another", func(w *world) func() {
+	"nodes: another session has taken the node, until Close": {"level=WARN /dir/n another", func(w *scene) func() {
 		node := w.keep("/dir/n")
 		w.take("/dir/n")
 		return func() { w.do(node.Close()) }
 	}},
-	"nodes: the node may not be made again": {"level=WARN /dir/n permission CREATE", func(w *world) func() {
+	"nodes: the node may not be made again": {"level=WARN /dir/n permission CREATE", func(w *scene) func() {
 		w.keep("/dir/n")
 		w.allow("/dir", zk.PermRead|zk.PermDelete)
 		w.do(w.server.Delete("/dir/n"))
 		return func() { w.allow("/dir", zk.PermAll) }
 	}},
-	"nodes: first another's, then refused": {"level=WARN /dir/n another", func(w *world) func() {
+	"nodes: first another's, then refused": {"level=WARN /dir/n another", func(w *scene) func() {
 		w.keep("/dir/n")
 		w.allow("/dir", zk.PermRead|zk.PermDelete|zk.PermCreate)
 		w.take("/dir/n")
@@ -147,7 +146,7 @@ var failures = map[string]struct {
 		w.do(w.server.Delete("/dir/n"))
 		return func() { w.allow("/dir", zk.PermAll) }
 	}},
-	"nodes: other data are refused": {"level=WARN /dir/n permission WRITE", func(w *world) func() {
+	"nodes: other data are refused": {"level=WARN /dir/n permission WRITE", func(w *scene) func() {
 		node := w.keep("/dir/n")
 		w.allow("/dir/n", zk.PermRead)
 		if err := node.Set(w.Context(), []byte("x")); err == nil {
@@ -155,7 +154,7 @@ var failures = map[string]struct {
 		}
 		return func() { w.allow("/dir/n", zk.PermAll) }
 	}},
-	"nodes: a quota is exceeded": {"level=WARN /dir/n QUOTAEXCEEDED", func(w *world) func() {
+	"nodes: a quota is exceeded": {"level=WARN /dir/n QUOTAEXCEEDED", func(w *scene) func() {
 		w.keep("/dir/n")
 		w.do(w.server.Create("/dir/full", nil))
 		for _, quota := range [][2]string{{"limits", "count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=2"}, {"stats", ""}} {
@@ -165,7 +164,7 @@ var failures = map[string]struct {
 		w.do(w.server.Delete("/dir/n"))
 		return func() { w.do(w.server.Delete("/dir/full")) }
 	}},
-	"nodes: the time to live cannot be renewed": {"level=WARN /dir/n permission CREATE", func(w *world) func() {
+	"nodes: the time to live cannot be renewed": {"level=WARN /dir/n permission CREATE", func(w *scene) func() {
 		w.keep("/dir/n", nodes.WithMode(framework.PersistentWithTTL), nodes.WithTTL(8*time.Second), nodes.Overwriting())
 		s, err := w.client.Session(w.Context())
 		w.do(err)
@@ -176,7 +175,7 @@ var failures = map[string]struct {
 		time.Sleep(time.Second) // it is made again after four
 		return func() { w.allow("/dir/n", zk.PermAll) }
 	}},
-	"discovery: a registration waits for its predecessor": {"level=WARN /dir/jobs/1 another", func(w *world) func() {
+	"discovery: a registration waits for its predecessor": {"level=WARN /dir/jobs/1 another", func(w *scene) func() {
 		job := discovery.ServiceInstance{Name: "jobs", ID: "1"}
 		before, err := discovery.NewServiceDiscovery(w.other, "/dir").Register(w.Context(), job)
 		w.do(err)
@@ -193,7 +192,7 @@ var failures = map[string]struct {
 			w.do((<-registered).Close())
 		}
 	}},
-	"discovery: an instance cannot be decoded": {"level=WARN /dir/jobs instance", func(w *world) func() {
+	"discovery: an instance cannot be decoded": {"level=WARN /dir/jobs instance", func(w *scene) func() {
 		w.do(w.server.Create("/dir/jobs", nil), w.server.Create("/dir/jobs/1", []byte("{")), w.server.Create("/dir/jobs/2", nil))
 		services := discovery.NewServiceDiscovery(w.client, "/dir").NewServiceCache("jobs")
 		w.do(services.Start(w.Context()))
@@ -212,7 +211,7 @@ var failures = map[string]struct {
 			read()
 		}
 	}},
-	"leader: a latch may not stand again": {"level=WARN /dir permission CREATE", func(w *world) func() {
+	"leader: a latch may not stand again": {"level=WARN /dir permission CREATE", func(w *scene) func() {
 		latch := leader.NewLeaderLatch(w.client, "/dir")
 		w.do(latch.Start(w.Context()))
 		w.Cleanup(func() { _ = latch.Close() })
@@ -220,7 +219,7 @@ var failures = map[string]struct {
 		w.do(w.server.Delete("/dir/" + w.server.Children("/dir")[0]))
 		return func() { w.allow("/dir", zk.PermAll) }
 	}},
-	"leader: a latch stands again behind another": {"level=WARN /dir permission CREATE", func(w *world) func() {
+	"leader: a latch stands again behind another": {"level=WARN /dir permission CREATE", func(w *scene) func() {
 		latch, first := leader.NewLeaderLatch(w.client, "/dir"), leader.NewLeaderLatch(w.other, "/dir")
 		for _, l := range []*leader.LeaderLatch{first, latch} {
 			w.do(l.Start(w.Context()))
@@ -231,7 +230,7 @@ var failures = map[string]struct {
 		w.do(err, w.server.Delete(mine[1].Path))
 		return func() { w.allow("/dir", zk.PermAll) }
 	}},
-	"leader: a selector may not stand again": {"level=WARN /dir permission CREATE", func(w *world) func() {
+	"leader: a selector may not stand again": {"level=WARN /dir permission CREATE", func(w *scene) func() {
 		ctx, stop := context.WithCancel(w.Context())
 		ended := make(chan error, 1)
 		go func() {
@@ -246,7 +245,7 @@ var failures = map[string]struct {
 		w.do(w.server.Delete("/dir/" + w.server.Children("/dir")[0]))
 		return func() { w.allow("/dir", zk.PermAll) }
 	}},
-	"cache: the chroot is gone": {"level=WARN path=/ chroot", func(w *world) func() {
+	"cache: the chroot is gone": {"level=WARN path=/ chroot", func(w *scene) func() {
 		below := w.connect("/dir", w.logged())
 		c := cache.NewCuratorCache(below, "/")
 		w.do(c.Start(w.Context()))
@@ -260,31 +259,31 @@ var failures = map[string]struct {
 			time.Sleep(time.Minute)
 		}
 	}},
-	"cache: the tree has outgrown its limit": {"level=WARN /dir limit", func(w *world) func() {
+	"cache: the tree has outgrown its limit": {"level=WARN /dir limit", func(w *scene) func() {
 		c := w.follow(cache.WithMaxBytes(1000))
 		w.do(w.server.Create("/dir/large", make([]byte, 2000)))
 		return func() { w.do(w.server.Delete("/dir/large"), c.Start(w.Context())) }
 	}},
-	"shared: the count is no number": {"level=WARN /dir/count 5 bytes", func(w *world) func() {
+	"shared: the count is no number": {"level=WARN /dir/count 5 bytes", func(w *scene) func() {
 		w.count()
 		w.do(w.server.SetData("/dir/count", []byte("three")))
 		synctest.Wait()
 		w.do(w.server.SetData("/dir/count", []byte("four!")))
 		return func() { w.do(w.server.SetData("/dir/count", []byte{0, 0, 0, 3})) }
 	}},
-	"shared: the count is no number, until Close": {"level=WARN /dir/count 5 bytes", func(w *world) func() {
+	"shared: the count is no number, until Close": {"level=WARN /dir/count 5 bytes", func(w *scene) func() {
 		count := w.count()
 		w.do(w.server.SetData("/dir/count", []byte("three")))
 		return func() { w.do(count.Close()) }
 	}},
-	"shared: the count may not be read": {"level=WARN /dir/count permission READ", func(w *world) func() {
+	"shared: the count may not be read": {"level=WARN /dir/count permission READ", func(w *scene) func() {
 		w.count()
 		w.allow("/dir/count", zk.PermWrite)
 		return func() { w.allow("/dir/count", zk.PermAll) }
 	}},
 }
 
-func (w *world) follow(opts ...cache.Option) *cache.CuratorCache {
+func (w *scene) follow(opts ...cache.Option) *cache.CuratorCache {
 	w.Helper()
 	c := cache.NewCuratorCache(w.client, "/dir", opts...)
 	w.do(c.Start(w.Context()))
@@ -292,7 +291,7 @@ func (w *world) follow(opts ...cache.Option) *cache.CuratorCache {
 	return c
 }
 
-func (w *world) count() *shared.SharedCount {
+func (w *scene) count() *shared.SharedCount {
 	w.Helper()
 	count := shared.NewSharedCount(w.client, "/dir/count", 1)
 	w.do(count.Start(w.Context()))
@@ -304,7 +303,7 @@ func TestAFailureInTheBackgroundIsLoggedWhenItBeginsAndWhenItIsOver(t *testing.T
 	for name, failure := range failures {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newScene(t)
 				end := failure.begin(w)
 				time.Sleep(3 * time.Second)
 				w.log.want(t, failure.reason)
@@ -319,21 +318,21 @@ func TestAFailureInTheBackgroundIsLoggedWhenItBeginsAndWhenItIsOver(t *testing.T
 }
 
 func TestAFailureThatStartReturnsIsNotLogged(t *testing.T) {
-	for name, start := range map[string]func(w *world) error{
-		"nodes": func(w *world) error { return nodes.NewPersistentNode(w.client, "/dir/n", nil).Start(w.Context()) },
-		"discovery": func(w *world) error {
+	for name, start := range map[string]func(w *scene) error{
+		"nodes": func(w *scene) error { return nodes.NewPersistentNode(w.client, "/dir/n", nil).Start(w.Context()) },
+		"discovery": func(w *scene) error {
 			_, err := discovery.NewServiceDiscovery(w.client, "/dir").Register(w.Context(), discovery.ServiceInstance{Name: "jobs"})
 			return err
 		},
-		"leader": func(w *world) error { return leader.NewLeaderLatch(w.client, "/dir").Start(w.Context()) },
-		"cache": func(w *world) error {
+		"leader": func(w *scene) error { return leader.NewLeaderLatch(w.client, "/dir").Start(w.Context()) },
+		"cache": func(w *scene) error {
 			return cache.NewCuratorCache(w.client, "/dir", cache.WithMaxBytes(1)).Start(w.Context())
 		},
-		"shared": func(w *world) error { return shared.NewSharedCount(w.client, "/dir", 1).Start(w.Context()) },
+		"shared": func(w *scene) error { return shared.NewSharedCount(w.client, "/dir", 1).Start(w.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			zktest.Bubble(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newScene(t)
 				w.allow("/dir", zk.PermRead)
 				if err := start(w); err == nil {
 					t.Error("got no error, want one")
