@@ -13,6 +13,7 @@ import (
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/recipes/internal/queue"
+	"github.com/gocurator/curator/recipes/internal/setup"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 )
@@ -43,13 +44,12 @@ type election struct {
 }
 
 // newElection makes the election whose nodes have one of the markers in counts.
-func newElection(client *framework.Client, path string, counts map[string]bool, problems []error) election {
+func newElection(client *framework.Client, path string, counts map[string]bool, problems setup.Problems) election {
 	e := election{client: client, path: path}
-	if client == nil {
-		problems = append(slices.Clip(problems), errors.New("client is nil"))
-	} else if dir, err := client.AbsolutePath(path); err != nil {
-		problems = append(slices.Clip(problems), err)
-	} else {
+	problems.Refuse(client == nil, "client is nil")
+	if client != nil {
+		dir, err := client.AbsolutePath(path)
+		problems = append(problems, err)
 		e.queue = queue.New(queue.Config{Source: client.NonNamespaceView(), Dir: dir, Counts: counts})
 	}
 	e.err = session.JoinErrors(problems...)

@@ -3,6 +3,8 @@ package leader
 import (
 	"context"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/ranked"
@@ -86,17 +88,10 @@ func (s *LeaderSelector) forget(term *locks.Lease) {
 // Curator: LeaderSelector.hasLeadership().
 func (s *LeaderSelector) HasLeadership() bool {
 	s.mu.Lock()
-	terms := make([]*locks.Lease, 0, len(s.terms))
-	for term := range s.terms {
-		terms = append(terms, term)
-	}
+	terms := slices.AppendSeq(make([]*locks.Lease, 0, len(s.terms)), maps.Keys(s.terms))
 	s.mu.Unlock()
-	for _, term := range terms { // without mu: a term that is found to be over calls its followers
-		if term.Err() == nil {
-			return true
-		}
-	}
-	return false
+	// Without mu: a term that is found to be over calls its followers.
+	return slices.ContainsFunc(terms, func(term *locks.Lease) bool { return term.Err() == nil })
 }
 
 // Leader returns the participant whose node is the first one, whether it knows that it leads or not. It blocks like

@@ -49,8 +49,8 @@ func (k *keeper) run(ctx context.Context) {
 		if err != nil {
 			if ctx.Err() == nil { // the client has ended: no data will ever be written
 				k.node.change(func(is *state) {
-					is.goes(err)
-					is.reason, is.tried = err, math.MaxInt
+					is.goes(err, err)
+					is.tried = math.MaxInt
 				})
 			}
 			break
@@ -127,7 +127,7 @@ func (k *keeper) keepIn(ctx context.Context, s session.Session) {
 		k.left = k.takeFormer(ctx, s)
 		k.removal = s.RemoveAt(k.path)
 	}
-	k.node.change(func(is *state) { is.goes(s.Err()) })
+	k.node.change(func(is *state) { is.goes(s.Err(), is.reason) })
 }
 
 // refuses reports whether err says that something is wrong with the node. After a lost connection the next try is due.
@@ -155,21 +155,18 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 			}
 			if view.Current {
 				err := fmt.Errorf("%w: its ephemeralOwner is %#x", ErrForeign, view.Stat.EphemeralOwner)
-				k.node.change(func(is *state) {
-					is.goes(session.ErrNodeDeleted)
-					is.reason = err
-				})
+				k.node.change(func(is *state) { is.goes(session.ErrNodeDeleted, err) })
 			}
 		case create:
 			k.missing = true
-			gone := k.gone(s)
-			k.node.change(func(is *state) {
-				is.goes(gone)
-				is.reason = nil
-			})
+			gone := session.ErrNodeDeleted
+			if k.node.options.ephemeral() { // it may have gone with its session
+				gone = s.NodeLost()
+			}
+			k.node.change(func(is *state) { is.goes(gone, nil) })
 			return nil
 		case replace:
-			k.node.change(func(is *state) { is.goes(session.ErrNodeDeleted) })
+			k.node.change(func(is *state) { is.goes(session.ErrNodeDeleted, is.reason) })
 			return k.replace(ctx, s, k.node.options.overwriting)
 		case write:
 			if err := k.write(ctx, s, view.Stat.Version); err != nil {
@@ -187,14 +184,6 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 			return err
 		}
 	}
-}
-
-// gone is why the node is gone that a watch does not find. An ephemeral one may have gone with its session.
-func (k *keeper) gone(s session.Session) error {
-	if k.node.options.ephemeral() {
-		return s.NodeLost()
-	}
-	return session.ErrNodeDeleted
 }
 
 func (k *keeper) see(view framework.View) sight {

@@ -181,23 +181,18 @@ func (n *PersistentNode) Close() error {
 //
 // Curator: PersistentNode.getActualPath().
 func (n *PersistentNode) Path() string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.state.path == "" {
+	path := n.now().path
+	if path == "" {
 		return ""
 	}
-	return n.client.RelativePath(n.state.path)
+	return n.client.RelativePath(path)
 }
 
 // There reports whether the node is there, and this client's, by what the servers have said. It does no I/O. While the
 // connection is lost, it is as it was until the session is over.
 //
 // Curator: the latch of PersistentNode.waitForInitialCreate().
-func (n *PersistentNode) There() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.state.there
-}
+func (n *PersistentNode) There() bool { return n.now().there }
 
 // Err is nil while the node is there with its data, or is being made. It does no I/O. It is
 //
@@ -220,11 +215,12 @@ func (n *PersistentNode) Err() error {
 // was never gone. It does not block, and a listener may call it.
 //
 // Curator has none.
-func (n *PersistentNode) LastLoss() session.Explanation {
+func (n *PersistentNode) LastLoss() session.Explanation { return session.Explain(n.now().lost) }
+
+func (n *PersistentNode) now() state {
 	n.mu.Lock()
-	lost := n.state.lost
-	n.mu.Unlock()
-	return session.Explain(lost)
+	defer n.mu.Unlock()
+	return n.state
 }
 
 func (n *PersistentNode) errLocked() error {

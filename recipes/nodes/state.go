@@ -28,12 +28,12 @@ type state struct {
 	excess   error  // what says so
 }
 
-// goes notes that the node is not there, and why if it was: what comes later did not end it. Close has no cause.
-func (s *state) goes(cause error) {
+// goes notes that the node is not there, the reason, and what ended it if it was: what comes later did not. Close has no cause.
+func (s *state) goes(cause, reason error) {
 	if cause != nil && s.there {
 		s.lost = cause
 	}
-	s.there = false
+	s.there, s.reason = false, reason
 }
 
 // comes notes that the node is there, with this content.

@@ -143,10 +143,7 @@ const maxReadable = 1000
 func (r *Registry) noteReadable(dir string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.readable[dir]; known {
-		return
-	}
-	if len(r.readable) >= maxReadable {
+	if len(r.readable) >= maxReadable && !r.readable[dir] {
 		clear(r.readable)
 	}
 	r.readable[dir] = true
