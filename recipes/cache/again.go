@@ -13,13 +13,7 @@ import (
 // lackingAgain is how often what the cache lacks is read again at least: it is Stale until it is complete.
 const lackingAgain = time.Minute
 
-// readAgainLater has one node read again after its share of the time.
-func (f *follower) readAgainLater() {
-	f.cache.mu.Lock()
-	defer f.cache.mu.Unlock()
-	f.readAgainLaterLocked()
-}
-
+// readAgainLaterLocked has one node read again after its share of the time.
 func (f *follower) readAgainLaterLocked() {
 	f.readNothingAgainLocked()
 	readAgain := f.cache.options.readAgain
@@ -39,12 +33,6 @@ func (f *follower) readAgainLaterLocked() {
 			f.waiter.Signal()
 		})
 	}
-}
-
-func (f *follower) readNothingAgain() {
-	f.cache.mu.Lock()
-	defer f.cache.mu.Unlock()
-	f.readNothingAgainLocked()
 }
 
 func (f *follower) readNothingAgainLocked() {
@@ -74,9 +62,7 @@ func (f *follower) found(paths ...string) {
 		if f.source.hears(path) {
 			continue
 		}
-		f.cache.mu.Lock()
-		f.cache.stats.Found++
-		f.cache.mu.Unlock()
+		f.guarded(func() { f.cache.stats.Found++ })
 		f.cache.client.Logger().Warn("cache: a node has changed, and no event has reported it", "root", f.root, "path", path)
 	}
 }

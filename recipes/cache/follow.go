@@ -84,7 +84,7 @@ func (f *follower) keeps(relative string) (keep bool) {
 }
 
 func (f *follower) follow(ctx context.Context) {
-	defer f.readNothingAgain()
+	defer f.guarded(f.readNothingAgainLocked)
 	defer f.cache.end(f, errFilterEnded) // unless it has ended before, as below
 	for s, err := range f.cache.client.SessionsWhileOpen(ctx, f.block) {
 		if err != nil {
@@ -113,11 +113,8 @@ func (f *follower) noteLocked(err error) {
 
 func (f *follower) followIn(ctx context.Context, s session.Session) {
 	f.source = f.choose(s)
-	defer func() {
-		f.source.stop()
-		f.lose()
-	}()
-	f.readAgainLater()
+	defer func() { f.source.stop() }()
+	f.guarded(f.readAgainLaterLocked)
 	for {
 		tasks := f.take(s)
 		err := f.read(ctx, s, tasks)
@@ -125,7 +122,7 @@ func (f *follower) followIn(ctx context.Context, s session.Session) {
 			continue
 		}
 		if err != nil { // no connection: what was under way is read with the whole tree
-			f.readWhole()
+			f.guarded(func() { f.restart = true })
 		}
 		if f.waiter.Wait(ctx, s, nil) != nil {
 			return
@@ -133,11 +130,11 @@ func (f *follower) followIn(ctx context.Context, s session.Session) {
 	}
 }
 
-// readWhole has the whole tree read, by requests from now on.
-func (f *follower) readWhole() {
+// guarded changes what is guarded by the cache's mutex.
+func (f *follower) guarded(change func()) {
 	f.cache.mu.Lock()
 	defer f.cache.mu.Unlock()
-	f.restart = true
+	change()
 }
 
 // locked changes what is guarded by the cache's mutex, for the source whose calls count, and wakes the goroutine.
@@ -159,10 +156,14 @@ func (f *follower) hearsOf(path string) bool {
 	return heard || f.restart || !f.watching
 }
 
-// lose notes that nothing is heard of from now on.
-func (f *follower) lose() {
-	f.cache.mu.Lock()
-	defer f.cache.mu.Unlock()
+// leaveLocked gives up the source.
+func (f *follower) leaveLocked() {
+	f.observer = nil
+	f.loseLocked()
+}
+
+// loseLocked notes that nothing is heard of from now on.
+func (f *follower) loseLocked() {
 	f.watching = false
 	f.staleLocked()
 }

@@ -93,7 +93,7 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 	from := f.source
 	if len(tasks) == 1 && tasks[0].again {
 		from = reader{f, s}
-		defer f.readAgainLater()
+		defer f.guarded(f.readAgainLaterLocked)
 	}
 	var lists []task
 	err := f.each(tasks, from.read(ctx, tasks), func(t task, r session.NodeRead) {
@@ -128,11 +128,10 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 			f.source.check(t.path)
 		}
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		f.finish()
 	}
-	f.finish()
-	return nil
+	return err
 }
 
 // each has the answers to tasks taken.

@@ -30,9 +30,7 @@ func (f *follower) choose(s session.Session) source {
 	}
 	t := &treeSource{reader: reader{f, s}}
 	f.always = false
-	f.cache.mu.Lock()
-	f.observer, f.refused = t, false
-	f.cache.mu.Unlock()
+	f.guarded(func() { f.observer, f.refused = t, false })
 	if s.WatchTree(f.absolute, t) != nil {
 		return f.watchNodes(s)
 	}

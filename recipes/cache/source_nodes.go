@@ -44,8 +44,7 @@ func (n *nodeSource) heard(path string) {
 	n.f.locked(n, func(f *follower) {
 		switch connected := n.s.Connected(); {
 		case !connected:
-			f.watching = false
-			f.staleLocked()
+			f.loseLocked()
 		case !f.watching:
 			f.watching, f.restart = true, true
 			clear(f.heard)
@@ -249,7 +248,7 @@ func (n *nodeSource) stop() {
 		stopWatch(w.data)
 		stopWatch(w.children)
 	}
-	n.f.locked(n, func(f *follower) { f.observer, f.watching = nil, false })
+	n.f.locked(n, (*follower).leaveLocked)
 }
 
 func stopWatch(w session.Watch) {

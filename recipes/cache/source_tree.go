@@ -42,12 +42,7 @@ func (t *treeSource) Changed(kind zk.EventType, path string) {
 }
 
 // Lost comes before any Changed that the watch may have missed.
-func (t *treeSource) Lost() {
-	t.f.locked(t, func(f *follower) {
-		f.watching = false
-		f.staleLocked()
-	})
-}
+func (t *treeSource) Lost() { t.f.locked(t, (*follower).loseLocked) }
 
 // Refused has the nodes watched one by one.
 func (t *treeSource) Refused(error) {
@@ -56,12 +51,12 @@ func (t *treeSource) Refused(error) {
 
 // refuseLocked gives up the tree's watch.
 func (f *follower) refuseLocked() {
-	f.watching, f.refused = false, true
-	f.staleLocked()
+	f.refused = true
+	f.loseLocked()
 }
 
 func (t *treeSource) stop() {
-	t.f.locked(t, func(f *follower) { f.observer, f.watching = nil, false })
+	t.f.locked(t, (*follower).leaveLocked)
 	t.s.UnwatchTree(t.f.absolute, t)
 }
 

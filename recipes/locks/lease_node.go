@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gocurator/curator/framework"
+	"github.com/gocurator/curator/recipes/internal/queue"
 )
 
 // Parts are the leases of a multi-lock's locks, in their order; nil for every other lock.
@@ -17,11 +18,19 @@ func (l *Lease) Parts() []*Lease {
 	return slices.Clone(l.parts)
 }
 
-func (l *Lease) hasNode() bool { return l.missing() == nil && l.grant != nil }
+// noGrant stands for the grant of a lease that has no node.
+var noGrant queue.Grant
+
+func (l *Lease) ownGrant() *queue.Grant {
+	if l.missing() != nil || l.grant == nil {
+		return &noGrant
+	}
+	return l.grant
+}
 
 // Path is the path of the lock, as given to its constructor; empty for a multi-lock.
 func (l *Lease) Path() string {
-	if !l.hasNode() {
+	if l.ownGrant() == &noGrant {
 		return ""
 	}
 	return l.recipe.path
@@ -30,33 +39,18 @@ func (l *Lease) Path() string {
 // NodeName is the name of the lease's node; empty for a multi-lock.
 //
 // Curator: Lease.getNodeName().
-func (l *Lease) NodeName() string {
-	if !l.hasNode() {
-		return ""
-	}
-	return l.grant.Name
-}
+func (l *Lease) NodeName() string { return l.ownGrant().Name }
 
 // FencingToken is the zxid of the node's creation, greater than the token of every earlier hold of the same lock that
 // excludes this one, of any session, process or language. A store that remembers the greatest token it has seen can
 // refuse a late holder. A multi-lock has none, but its Parts have. Holds that share a node, see [RetainedLock], share
 // its token, and differ by [Lease.FencingCount].
-func (l *Lease) FencingToken() int64 {
-	if !l.hasNode() {
-		return 0
-	}
-	return l.grant.Token
-}
+func (l *Lease) FencingToken() int64 { return l.ownGrant().Token }
 
 // FencingCount is how many holds the lease's node had before this one: 0 unless it was retained, see [RetainedLock], or
 // for a multi-lock. The pair of FencingToken and FencingCount, in this order, is greater than every earlier pair of a
 // hold that excludes this one. A retained lock must not guard a store that can remember only one number.
-func (l *Lease) FencingCount() int64 {
-	if !l.hasNode() {
-		return 0
-	}
-	return l.grant.Count
-}
+func (l *Lease) FencingCount() int64 { return l.ownGrant().Count }
 
 // Check begins a transaction that must happen only while the lock is held: the server checks that the lease's node
 // exists. If the lease has ended, the transaction is not sent and fails with the lease's Err. A Check taken before

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/setup"
 	"github.com/gocurator/curator/retry"
 )
 
@@ -28,16 +29,11 @@ var _ Lock = (*InterProcessMultiLock)(nil)
 // Curator: new InterProcessMultiLock(List<InterProcessLock>).
 func NewInterProcessMultiLock(locks ...Lock) *InterProcessMultiLock {
 	m := &InterProcessMultiLock{locks: locks}
-	var problems []error
-	if len(locks) == 0 {
-		problems = append(problems, errors.New("locks: a multi-lock needs at least one lock"))
-	}
+	var problems setup.Problems
+	problems.Refuse(len(locks) == 0, "locks: a multi-lock needs at least one lock")
 	seen := map[identity]bool{}
 	for _, lock := range locks {
-		if untimed(lock) == nil {
-			problems = append(problems, errors.New("locks: a lock of a multi-lock is nil"))
-			continue
-		}
+		problems.Refuse(untimed(lock) == nil, "locks: a lock of a multi-lock is nil")
 		for _, id := range identities(lock) {
 			id.family = "" // several families at one path may exclude each other
 			if seen[id] {

@@ -52,7 +52,7 @@ func (r *recipe) participants(
 		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
 	}
 	nodes := r.queue.Markers.ParseAll(children)
-	sortNodes(nodes)
+	slices.SortStableFunc(nodes, queue.Node.Compare)
 	all, err := r.describe(ctx, nodes, accept)
 	if err != nil {
 		return nil, fmt.Errorf("locks: participants of %q: %w", r.path, err)
@@ -66,19 +66,6 @@ func (r *recipe) participants(
 		}
 	}
 	return there, nil
-}
-
-func sortNodes(nodes []queue.Node) {
-	slices.SortStableFunc(nodes, func(a, b queue.Node) int {
-		switch {
-		case a.Before(b):
-			return -1
-		case b.Before(a):
-			return 1
-		default:
-			return 0
-		}
-	})
 }
 
 // describe reads the nodes that accept takes. Others, and nodes that have gone, are nil. If the session is lost, it

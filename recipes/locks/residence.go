@@ -158,13 +158,6 @@ func (r *residence) demand(view framework.View) demand {
 	}
 }
 
-// listAgain has the directory listed again, and its watch set. The answer comes to look.
-func (r *residence) listAgain() {
-	if w := r.listener.Load(); w != nil {
-		(*w).ReadAgain()
-	}
-}
-
 func (r *residence) others(children []string) bool {
 	return slices.ContainsFunc(children, func(name string) bool {
 		if name == r.base.Name {

@@ -77,7 +77,9 @@ func (r *residence) situation() situation {
 		r.listen(r.base.Session.WatchChildren)
 	}
 	if s.news = r.news(); s.isOld() {
-		r.listAgain()
+		if w := r.listener.Load(); w != nil {
+			(*w).ReadAgain() // and has its watch set; the answer comes to look
+		}
 		s.news = r.news()
 	}
 	return s

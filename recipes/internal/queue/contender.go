@@ -195,10 +195,14 @@ func (c *Contender) watchAhead(name string) {
 }
 
 func (c *Contender) watch(w session.Watch, name string) {
-	if c.aheadWatch != nil {
-		c.aheadWatch.Stop()
-	}
+	stopWatch(c.aheadWatch)
 	c.aheadWatch, c.watched = w, name
+}
+
+func stopWatch(w session.Watch) {
+	if w != nil {
+		w.Stop()
+	}
 }
 
 // WatchOwn watches the contender's own node, and keeps the session valid for an admission at any moment.
@@ -218,16 +222,12 @@ func (c *Contender) Removed() bool {
 
 // Leave removes the contender's node, unless it has a grant.
 func (c *Contender) Leave() {
-	if c.longWait != nil {
-		c.longWait.Stop()
-	}
+	c.longWait.Stop()
 	if c.view != nil {
 		c.view.leave()
 	}
 	c.readUnheard()
-	if c.aheadWatch != nil {
-		c.aheadWatch.Stop()
-	}
+	stopWatch(c.aheadWatch)
 	for _, n := range c.alsoWatched {
 		n.watch.Stop()
 	}
@@ -240,9 +240,7 @@ func (c *Contender) Leave() {
 	c.queue.Registry.removeNode(c.node, c.Session.ID())
 	// Remove before Stop: the deletion takes the server's watch with it.
 	c.Session.Remove(c.node)
-	if c.selfWatch != nil {
-		c.selfWatch.Stop()
-	}
+	stopWatch(c.selfWatch)
 }
 
 // Continue lets another acquire go on with the contender, in a queue of the same nodes.

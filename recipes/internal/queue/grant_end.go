@@ -135,7 +135,5 @@ func (g *Grant) unbind() {
 	if binding != nil { // nil if the session ended within Bind
 		binding.Release()
 	}
-	if w := g.ownWatch(); w != nil {
-		w.Stop()
-	}
+	stopWatch(g.ownWatch())
 }

@@ -64,9 +64,7 @@ func (l *Listener) end() bool {
 	first, watch := !l.over, l.watch
 	l.over, l.watch = true, nil
 	l.mu.Unlock()
-	if watch != nil {
-		watch.Stop()
-	}
+	stopWatch(watch)
 	return first
 }
 

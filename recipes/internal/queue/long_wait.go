@@ -40,7 +40,7 @@ func (l *LongWait) Check() (waited time.Duration, long, first bool) {
 
 // Stop pauses the wait. Another Start goes on with it.
 func (l *LongWait) Stop() {
-	if l.timer != nil {
+	if l != nil && l.timer != nil {
 		l.timer.Stop()
 		l.timer = nil
 	}

@@ -146,6 +146,9 @@ func cutWidth(name string, width int) (head string, number int32, ok bool) {
 // Before reports whether n stands before m. Negative numbers, from beyond the counter's end, are never ours, and ahead.
 func (n Node) Before(m Node) bool { return n.number < m.number }
 
+// Compare sorts nodes as Before does.
+func (n Node) Compare(m Node) int { return cmp.Compare(n.number, m.number) }
+
 // Follows reports whether n was created right after m.
 func (n Node) Follows(m Node) bool { return m.number >= 0 && n.number == m.number+1 }
 

@@ -113,10 +113,8 @@ func (u *Unlisted) isAt(dir session.View) bool { return dir.Current && u.IsOf(di
 func (u *Unlisted) IsOf(czxid int64) bool { return u.DirCzxid != 0 && u.DirCzxid == czxid }
 
 func (v *sharedView) unwatchDirectoryLocked() {
-	if v.unlisted.dirWatch != nil {
-		v.unlisted.dirWatch.Stop()
-		v.unlisted.dirWatch = nil
-	}
+	stopWatch(v.unlisted.dirWatch)
+	v.unlisted.dirWatch = nil
 }
 
 // entryDecision returns the decision of case 1, once.
