@@ -61,7 +61,8 @@ func (c *counter[T]) add(ctx context.Context, delta T) (before, after T, err err
 		if seen.missing() {
 			// Not with delta: nothing shows whose a creation was that has lost its answer. Who makes a zero does not
 			// matter.
-			if err := c.makeZero(ctx); err != nil {
+			_, _, err := c.client.Create(ctx, c.path, encode(T(0)), framework.CreatingParentContainersIfNeeded())
+			if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 				return 0, 0, err
 			}
 		} else {
@@ -78,15 +79,6 @@ func (c *counter[T]) add(ctx context.Context, delta T) (before, after T, err err
 			return 0, 0, fmt.Errorf("counters: add at %q: %w", c.path, err)
 		}
 	}
-}
-
-// makeZero makes the node with the number 0, if it is missing.
-func (c *counter[T]) makeZero(ctx context.Context) error {
-	_, _, err := c.client.Create(ctx, c.path, encode(T(0)), framework.CreatingParentContainersIfNeeded())
-	if errors.Is(err, zk.ErrNodeExists) {
-		return nil
-	}
-	return err
 }
 
 func (c *counter[T]) compareAndSet(ctx context.Context, old, value T) (bool, error) {

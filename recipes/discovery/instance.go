@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/setup"
 )
 
 // A ServiceInstance is one process, or one address, of a service. All readers of a [ServiceCache] share its instances:
@@ -153,29 +154,24 @@ func (i *ServiceInstance) UnmarshalJSON(data []byte) error {
 // problems is all that is wrong with an instance. Its name and ID need not be parts of paths: Java has services whose
 // names have slashes, and the base path here may have the rest of such a name.
 func (i ServiceInstance) problems() []error {
-	errs := []error{
+	all := setup.Problems{
 		portProblem("port", i.Port, math.MinInt32, math.MaxInt32), portProblem("sslPort", i.SSLPort, math.MinInt32, math.MaxInt32),
 	}
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
 	for at, text := range []string{i.Name, i.ID, i.Address} {
-		check(utf8.ValidString(text) && (text != "" || at == 2), "%s %q: empty, or not UTF-8", fieldNames[at], text)
+		all.Refuse(!utf8.ValidString(text) || text == "" && at < 2, "%s %q: empty, or not UTF-8", fieldNames[at], text)
 	}
-	check(len(i.Payload) == 0 || isField(i.Payload), "payload: not JSON, in UTF-8, of less than 10000 levels")
-	check(slices.Contains([]ServiceType{"", Dynamic, DynamicSequential, Static, Permanent}, i.Type), "serviceType: unknown %q", i.Type)
+	all.Refuse(len(i.Payload) > 0 && !isField(i.Payload), "payload: not JSON, in UTF-8, of less than 10000 levels")
+	all.Refuse(!slices.Contains([]ServiceType{"", Dynamic, DynamicSequential, Static, Permanent}, i.Type), "serviceType: unknown %q", i.Type)
 	for _, name := range slices.Sorted(maps.Keys(i.Extra)) {
-		check(!slices.Contains(fieldNames[:], name), "Extra: %q has a field of its own", name)
-		check(utf8.ValidString(name) && isField(i.Extra[name]), "Extra: %q is not JSON, in UTF-8, of less than 10000 levels", name)
+		all.Refuse(slices.Contains(fieldNames[:], name), "Extra: %q has a field of its own", name)
+		all.Refuse(!utf8.ValidString(name) || !isField(i.Extra[name]), "Extra: %q is not JSON, in UTF-8, of less than 10000 levels", name)
 	}
 	if i.URISpec != nil {
 		for _, part := range i.URISpec.Parts {
-			check(utf8.ValidString(part.Value), "uriSpec: %q is not UTF-8", part.Value)
+			all.Refuse(!utf8.ValidString(part.Value), "uriSpec: %q is not UTF-8", part.Value)
 		}
 	}
-	return errs
+	return all
 }
 
 // isField reports whether JSON can be that of a field. Package json takes any bytes in a string, where Java's reader

@@ -163,9 +163,7 @@ func explained(ctx context.Context, leadErr error) bool {
 func (r *runner) ended(ctx context.Context, err error) error {
 	cause := retry.ContextError(ctx)
 	switch {
-	case cause == nil, err != nil && errors.Is(err, cause):
-		return err
-	case err != nil && errors.Is(err, ctx.Err()) && errors.Is(err, context.Cause(ctx)):
+	case cause == nil, errors.Is(err, cause), errors.Is(err, ctx.Err()) && errors.Is(err, context.Cause(ctx)):
 		return err
 	case err == nil:
 		return r.selector.wrap("run", cause)

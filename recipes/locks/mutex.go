@@ -56,9 +56,7 @@ func (m *InterProcessMutex) identities() []identity { return m.recipe.identities
 // IsAcquiredInThisProcess reports whether this client holds the mutex. It does no I/O, and is false after a loss.
 //
 // Curator: InterProcessMutex.isAcquiredInThisProcess().
-func (m *InterProcessMutex) IsAcquiredInThisProcess() bool {
-	return m.recipe.isHeld(anyGrant)
-}
+func (m *InterProcessMutex) IsAcquiredInThisProcess() bool { return m.recipe.isHeld(anyGrant) }
 
 // IsOwnedBy reports whether ctx owns a lease on this mutex that lasts, so that Acquire would re-enter. It does no I/O.
 //

@@ -143,16 +143,12 @@ func (l *WriteLock) identities() []identity { return l.recipe.identities() }
 // IsAcquiredInThisProcess reports whether this client holds the write lock.
 //
 // Curator: WriteLock.isAcquiredInThisProcess().
-func (l *WriteLock) IsAcquiredInThisProcess() bool {
-	return l.recipe.isHeld(exclusiveGrant)
-}
+func (l *WriteLock) IsAcquiredInThisProcess() bool { return l.recipe.isHeld(exclusiveGrant) }
 
 // IsAcquiredInThisProcess reports whether this client holds the read lock.
 //
 // Curator: ReadLock.isAcquiredInThisProcess().
-func (l *ReadLock) IsAcquiredInThisProcess() bool {
-	return l.recipe.isHeld(sharedGrant)
-}
+func (l *ReadLock) IsAcquiredInThisProcess() bool { return l.recipe.isHeld(sharedGrant) }
 
 // IsOwnedBy reports whether ctx owns a lease on the write lock that lasts.
 //

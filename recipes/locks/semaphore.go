@@ -237,6 +237,4 @@ func (s *InterProcessSemaphoreV2) Participants(ctx context.Context) ([]Participa
 func (s *InterProcessSemaphoreV2) identities() []identity { return s.recipe.identities() }
 
 // IsAcquiredInThisProcess reports whether this client holds a lease.
-func (s *InterProcessSemaphoreV2) IsAcquiredInThisProcess() bool {
-	return s.recipe.isHeld(anyGrant)
-}
+func (s *InterProcessSemaphoreV2) IsAcquiredInThisProcess() bool { return s.recipe.isHeld(anyGrant) }

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -42,10 +43,7 @@ func (l limit) confirm(ctx context.Context) error {
 		return nil
 	}
 	err := l.count.Confirm(ctx)
-	if unknown := l.unknown(); unknown != nil {
-		return unknown
-	}
-	return err
+	return cmp.Or(l.unknown(), err)
 }
 
 // lost is closed when unknown is no longer nil.

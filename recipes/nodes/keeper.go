@@ -57,7 +57,9 @@ func (k *keeper) run(ctx context.Context) {
 		}
 		k.keepIn(ctx, s)
 	}
-	if !k.node.options.ephemeral() && k.mayHave() {
+	o := &k.node.options
+	mayHave := k.path != "" && (o.sequential() || !k.claim.none()) // a node that is this keeper's
+	if mayHave && !o.ephemeral() {
 		if k.left = k.node.client.Err(); k.left == nil {
 			k.left = k.removeLasting(ctx)
 		}
@@ -210,11 +212,6 @@ func (k *keeper) kept() {
 		k.begun = true
 		k.claim.take(k.czxid)
 	})
-}
-
-// mayHave reports whether there may be a node that outlives sessions, and is this keeper's.
-func (k *keeper) mayHave() bool {
-	return k.path != "" && (k.node.options.sequential() || !k.claim.none())
 }
 
 // end ends the keeping, and returns why the node is left.

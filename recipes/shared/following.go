@@ -54,11 +54,7 @@ func (c *SharedCount) take(view framework.View) {
 	case framework.StatusGone:
 		c.refuse(nil) // the last value stands until there is a new node
 	case framework.StatusPresent:
-		value, err := c.decode(view.Data)
-		if err == nil {
-			c.apply(VersionedValue{Zxid: view.Stat.Mzxid, Version: view.Stat.Version, Value: value})
-		}
-		c.refuse(err) // after the value: an old one must not pass for a followed one
+		c.refuse(c.decode(view.Data, view.Stat)) // after the value: an old one must not pass for a followed one
 	case framework.StatusUnknown:
 	}
 }
@@ -125,12 +121,7 @@ func (c *SharedCount) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	value, err := c.decode(data)
-	if err != nil {
-		return err
-	}
-	c.apply(VersionedValue{Zxid: stat.Mzxid, Version: stat.Version, Value: value})
-	return nil
+	return c.decode(data, stat)
 }
 
 // apply takes a value if it is newer than the one that is known: answers of different servers may come out of order.

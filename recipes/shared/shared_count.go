@@ -251,9 +251,11 @@ func encode(count int32) []byte {
 	return binary.BigEndian.AppendUint32(nil, uint32(count))
 }
 
-func (c *SharedCount) decode(data []byte) (int32, error) {
+// decode takes the value of a node with these data.
+func (c *SharedCount) decode(data []byte, stat *zk.Stat) error {
 	if len(data) != 4 {
-		return 0, fmt.Errorf("%w: %q has %d bytes", ErrNotACount, c.path, len(data))
+		return fmt.Errorf("%w: %q has %d bytes", ErrNotACount, c.path, len(data))
 	}
-	return int32(binary.BigEndian.Uint32(data)), nil
+	c.apply(VersionedValue{Zxid: stat.Mzxid, Version: stat.Version, Value: int32(binary.BigEndian.Uint32(data))})
+	return nil
 }

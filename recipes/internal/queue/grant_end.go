@@ -77,18 +77,12 @@ func (g *Grant) tidy() {
 	}
 	if g.Queue.Config.Lost != nil {
 		if binding != nil { // as in unbind
-			ended = earlier(ended, binding.ValidUntil())
+			if until := binding.ValidUntil(); until.Before(ended) { // it passed before anything looked
+				ended = until
+			}
 		}
 		g.Queue.Config.Lost(g, ended, g.Err())
 	}
-}
-
-// earlier returns when a grant ended: at its deadline if that passed before anything looked, else when it was noticed.
-func earlier(noticed, validUntil time.Time) time.Time {
-	if validUntil.Before(noticed) {
-		return validUntil
-	}
-	return noticed
 }
 
 // Drop ends a grant that has no member. It does not block.
