@@ -26,7 +26,7 @@ func readDue(since, read time.Time, timeout time.Duration) time.Time {
 }
 
 // looks bounds how often ReadLate looks at the watches in a session timeout. Each look reads at most mostLate nodes, or
-// its share of all: many that are due together are read over a session timeout.
+// its share of all: many that are due together are read over a session timeout. Doubtful nodes do not count.
 const (
 	looks    = 16
 	mostLate = 32
@@ -66,7 +66,7 @@ func (t *Table) ReadLate(now time.Time) (wait time.Duration) {
 	wait = time.Hour
 	room := max(mostLate, len(t.nodes)/looks+1)
 	for _, w := range t.nodes {
-		due := t.due(w).Sub(now)
+		due, doubtful := t.due(w).Sub(now), w.unread() && w.doubtful
 		switch {
 		case !w.isLate():
 		case due > 0:
@@ -75,11 +75,13 @@ func (t *Table) ReadLate(now time.Time) (wait time.Duration) {
 			// It is set later, and then no new subscriber says so.
 			wait = min(wait, t.patience(w))
 		case w.view.Status != Present && !w.persistent():
-		case room == 0:
+		case room == 0 && !doubtful:
 			wait = 0
 		default:
+			if !doubtful {
+				room--
+			}
 			t.check(w, now)
-			room--
 			wait = min(wait, t.timeout)
 		}
 	}

@@ -143,3 +143,19 @@ func TestNodesThatAreDueTogetherAreReadOverASessionTimeout(t *testing.T) {
 		t.Errorf("got %d reads in the session timeout, want %d", read, nodes)
 	}
 }
+
+func TestDoubtfulNodesAreReadTogether(t *testing.T) {
+	const nodes = 200
+	table := New()
+	table.Attached(start, time.Second)
+	for i := range nodes {
+		table.SubscribeSince(asOf, []Since{{Sub: new(Subscription), Wake: func() {}, Path: fmt.Sprint("/", i), Readable: true, Doubtful: true}}, true, start)
+	}
+	for _, r := range slices.Clone(table.Requests()) {
+		table.Answered(r, Answer{}, start)
+	}
+	table.ReadLate(start.Add(time.Second / 8))
+	if n := len(table.Requests()); n != nodes {
+		t.Errorf("got %d reads after an eighth of the session timeout, want %d", n, nodes)
+	}
+}
