@@ -26,9 +26,13 @@ func (o *Runner) events() transport.Events {
 
 // onGranted goes by a shorter timeout although the connection may end before it is attached.
 func (o *Runner) onGranted(timeout time.Duration, sent time.Time) {
+	now := o.clock.Now()
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.leases.shortened(timeout, sent) {
+	lapsed := o.validity.lapseLocked(now)
+	shortened := o.leases.shortened(timeout, sent)
+	o.mu.Unlock()
+	lapsed.end()
+	if shortened {
 		o.wakeClock()
 	}
 }

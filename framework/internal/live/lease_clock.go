@@ -64,6 +64,9 @@ func (c *leaseClock) shortened(timeout time.Duration, sent time.Time) bool {
 		return false
 	}
 	c.timeout, c.last = timeout, latest(c.last, sent)
+	if !c.quorum {
+		c.anchor = latest(c.anchor, sent)
+	}
 	return true
 }
 

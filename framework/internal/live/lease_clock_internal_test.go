@@ -197,3 +197,14 @@ func TestASessionLastsForItsTimeoutFromTheNewestAnsweredFrame(t *testing.T) {
 		t.Errorf("got the session over at %v, want %v", got, want)
 	}
 }
+
+func TestALeaseOutlastsAHandshakeThatShortensItsSession(t *testing.T) {
+	for quorum, want := range map[bool]float64{true: 0, false: 12} {
+		c := leaseClock{quorum: quorum}
+		c.attached(40*time.Second, at(0), at(0))
+		c.shortened(10*time.Second, at(12))
+		if !c.anchor.Equal(at(want)) {
+			t.Errorf("quorum %t: anchor %v, want %v", quorum, c.anchor.Sub(epoch), want)
+		}
+	}
+}
