@@ -56,6 +56,9 @@ func (l *link) writeHandshake(frame []byte) (int, error) {
 	l.newSession = l.session == 0
 	l.t.mu.Lock()
 	known := l.t.known
+	if l.newSession {
+		l.t.granted = 0 // to one that was abandoned
+	}
 	l.t.mu.Unlock()
 	if l.newSession && known {
 		l.fail(errSecondLife)

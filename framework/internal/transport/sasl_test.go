@@ -2,6 +2,7 @@ package transport_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"net"
 	"strings"
@@ -67,4 +68,42 @@ func TestAGarbledAnswerToATokenIsAFailedAttempt(t *testing.T) {
 			})
 		})
 	}
+}
+
+type failsOnce struct{ failed bool }
+
+func (*failsOnce) Name() string { return "ONE" }
+
+func (f *failsOnce) Start(context.Context, sasl.Server) (sasl.Exchange, error) {
+	if !f.failed {
+		f.failed = true
+		return nil, errors.New("no ticket now")
+	}
+	return &oneToken{}, nil
+}
+
+func TestTheGrantOfASessionThatWasAbandonedIsNotAskedFor(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		asked := make(chan int32, 2)
+		_, heard := start(t, scripted(t, func(conn net.Conn) {
+			frame, ok := request(conn)
+			if !ok {
+				return
+			}
+			asked <- int32(binary.BigEndian.Uint32(frame[12:]))
+			conn.Write(welcomeFrame(1, 40000))
+			for {
+				frame, ok := request(conn)
+				if !ok {
+					return
+				}
+				xid, _ := xidAndOp(frame)
+				conn.Write(reply(xid, 0, 0, []byte{0, 0, 0, 0}))
+			}
+		}), func(c *transport.Config) { c.SASL = &failsOnce{} })
+		attach(t, heard)
+		if first, second := <-asked, <-asked; first != 12000 || second != 12000 {
+			t.Errorf("asked for %d and then %d ms, want 12000 twice", first, second)
+		}
+	})
 }
