@@ -193,3 +193,39 @@ func TestAClientConnectsAsSoonAsItsServersAreLookedUp(t *testing.T) {
 		}
 	}
 }
+
+// The server moves, and the first question about it is lost.
+func TestOneLostQuestionDoesNotCostTheSession(t *testing.T) {
+	for name, byList := range map[string]bool{"host": false, "list": true} {
+		zktest.Bubble(t, func(t *testing.T) {
+			w := &env{&clienttest.Env{T: t, Server: zktest.New(t)}}
+			before, after := w.Server.NewLink(), w.Server.NewLink()
+			var moved atomic.Bool
+			var asked atomic.Int32
+			find := func(ctx context.Context) ([]string, error) {
+				switch {
+				case !moved.Load():
+					return []string{"10.0.0.1"}, nil
+				case asked.Add(1) == 1:
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				return []string{"10.0.0.2"}, nil
+			}
+			connect, opt := "zk:2181", framework.WithLookup(func(ctx context.Context, _ string) ([]string, error) { return find(ctx) })
+			if byList {
+				connect, opt = "", framework.WithServers(find)
+			}
+			client := w.Dial(connect, opt, byName(map[string]*zktest.Link{"10.0.0.1:2181": before, "10.0.0.2:2181": after}))
+			must(t, client.BlockUntilConnected(t.Context()))
+			s, err := client.Session(t.Context())
+			must(t, err)
+			moved.Store(true)
+			before.Cut()
+			time.Sleep(clienttest.SessionTimeout)
+			if client.State() != reconnected || s.Err() != nil {
+				t.Errorf("%s: got %v and the session's %v after a session timeout, want a connection", name, client.State(), s.Err())
+			}
+		})
+	}
+}

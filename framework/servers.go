@@ -6,8 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/ranked"
 )
@@ -20,8 +18,10 @@ type serversFunc = func(ctx context.Context) (servers []string, err error)
 //
 // Servers are "host:port" or "host"; SRV records that another resolver than [net.DefaultResolver] finds are such a
 // list, too. An attempt does not wait long for list, and a late answer counts for the next one. ctx ends with the
-// client, and after a minute, or the connection timeout if that is longer: list is called again when it has returned. A connection to a server that is no longer listed stays until it breaks. A [*ConnectError]
-// names failures of list, and wrong entries, as of the "list of servers".
+// client, and after a minute, or the connection timeout if that is longer. A later attempt calls list beside a call
+// that is late, but not a third time: list must be safe for concurrent use. A connection to a server that is no longer
+// listed stays until it breaks. A [*ConnectError] names failures of list, and wrong entries, as of the "list of
+// servers".
 //
 // Curator: CuratorFrameworkFactory.Builder.ensembleProvider().
 func WithServers(list func(ctx context.Context) (servers []string, err error)) Option {
@@ -36,10 +36,11 @@ const theList = "list of servers"
 type serverList struct {
 	ask    serversFunc // nil: the list stays
 	failed func(server string, err error)
-	asking singleflight.Group
+	asking transport.Calls
 
 	mu   ranked.Mutex[ranked.Leaf, serverList]
 	list []string // the last right one; replaced, never changed
+	from int      // the number of the call that listed it
 	err  error    // why the last look has failed, or has no answer yet
 }
 
@@ -59,7 +60,7 @@ func (l *serverList) current(ctx context.Context) []string {
 	if l.ask == nil {
 		return l.known()
 	}
-	err := transport.Await(ctx, &l.asking, "", l.renew)
+	err := l.asking.Await(ctx, "", l.renew)
 	if err != nil {
 		l.failed(theList, err)
 	}
@@ -69,15 +70,18 @@ func (l *serverList) current(ctx context.Context) []string {
 	return l.list
 }
 
-func (l *serverList) renew(ctx context.Context) error {
+func (l *serverList) renew(ctx context.Context, number int) error {
 	list, err := l.ask(ctx)
 	if err == nil {
 		list, err = parseServers(list)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if number < l.from {
+		return err
+	}
 	if l.err = err; err == nil {
-		l.list = list
+		l.list, l.from = list, number
 	}
 	return err
 }

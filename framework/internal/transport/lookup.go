@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 )
 
 // addresses lists what there is to dial, with every host looked up. It blocks until all look-ups, or ctx, have ended. cut
@@ -57,19 +55,19 @@ func (r *Route) list(ctx context.Context) (servers []string, cut bool) {
 	return servers, errors.Is(half.Err(), context.DeadlineExceeded)
 }
 
-// look looks a host up, once at a time. The look-up goes on when ctx ends, and counts for the next attempt. With an error
-// comes the last answer.
+// look looks a host up. The look-up goes on when ctx ends, and counts for later attempts. With an error comes the last
+// answer.
 func (r *Route) look(ctx context.Context, host string) ([]string, error) {
-	err := Await(ctx, &r.looking, host, func(ctx context.Context) error { return r.renew(ctx, host) })
+	err := r.looking.Await(ctx, host, func(ctx context.Context, number int) error { return r.renew(ctx, host, number) })
 	if err != nil {
 		err = fmt.Errorf("looking up %s: %w", host, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.known[host], err
+	return r.known[host].ips, err
 }
 
-func (r *Route) renew(ctx context.Context, host string) error {
+func (r *Route) renew(ctx context.Context, host string, number int) error {
 	ips, err := r.lookup(ctx, host)
 	if err == nil && len(ips) == 0 {
 		err = errors.New("no addresses")
@@ -84,34 +82,10 @@ func (r *Route) renew(ctx context.Context, host string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.known[host] = slices.Clone(ips)
+	if number > r.known[host].number {
+		r.known[host] = found{slices.Clone(ips), number}
+	}
 	return nil
-}
-
-var errNoAnswer = errors.New("no answer yet")
-
-// grace is how long a closing client waits for a call that heeds the end of its context, so that it does not outlast
-// the client.
-const grace = 100 * time.Millisecond
-
-// Await calls ask, unless a call with the key is under way, and waits for its end. The call goes on when ctx ends. Then
-// the error is that there is no answer yet.
-func Await(ctx context.Context, running *singleflight.Group, key string, ask func(ctx context.Context) error) error {
-	answer := running.DoChan(key, func() (any, error) { return nil, ask(context.WithoutCancel(ctx)) })
-	select {
-	case a := <-answer:
-		return a.Err
-	case <-ctx.Done():
-	}
-	if errors.Is(ctx.Err(), context.Canceled) { // by Close, not by the attempt's deadline
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
-		select {
-		case <-answer:
-		case <-timer.C:
-		}
-	}
-	return errNoAnswer
 }
 
 // waysTo returns the addresses of a server whose host was looked up to be ips. The family of the first one is

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/gocurator/curator/framework/ranked"
 )
 
@@ -25,17 +23,22 @@ type Address struct {
 // A Lookup finds the IP addresses of a host. It may take longer than an attempt, whose end does not end ctx.
 type Lookup func(ctx context.Context, host string) ([]string, error)
 
+type found struct {
+	ips    []string
+	number int // the look-up's
+}
+
 // A Route is a client's list of servers, and what became of the attempts to reach them. It outlives sessions: one
 // Transport after the other uses the same Route. Its methods are safe for concurrent use.
 type Route struct {
 	servers func(ctx context.Context) []string
 	lookup  Lookup // nil: servers are dialed by their names
-	looking singleflight.Group
+	looking Calls
 
 	mu    ranked.Mutex[ranked.Leaf, Route]
 	round round
-	known map[string][]string // the addresses of each host at its last look-up
-	size  int                 // how many addresses the latest attempt had
+	known map[string]found // each host by its newest look-up that was answered
+	size  int              // how many addresses the latest attempt had
 
 	began time.Time     // the present round, without its pauses; zero before the first attempt since an attachment
 	limit time.Duration // a handshake's time limit at the latest attempt
@@ -46,7 +49,7 @@ type Route struct {
 // NewRoute returns a Route over what servers lists, which is asked at each attempt. Each host is then looked up, if
 // lookup is not nil.
 func NewRoute(servers func(ctx context.Context) []string, lookup Lookup) *Route {
-	return &Route{servers: servers, lookup: lookup, known: make(map[string][]string)}
+	return &Route{servers: servers, lookup: lookup, known: make(map[string]found)}
 }
 
 // next chooses the address of the next attempt. It fails if no host is known by any address. problems are those of
