@@ -66,7 +66,8 @@ func (c *Calls) join(ctx context.Context, key string, ask func(ctx context.Conte
 	isNew := func(a *call) bool { return !limited || time.Since(a.began) < time.Until(deadline)/2 }
 	if n := len(running); n == 0 || n == 1 && !isNew(running[0]) {
 		c.count++
-		number, begun := c.count, &call{began: time.Now(), answered: make(chan struct{}), ended: make(chan struct{}), err: errNoAnswer}
+		number := c.count
+		begun := &call{began: time.Now(), answered: make(chan struct{}), ended: make(chan struct{}), err: errNoAnswer}
 		running = append(slices.Clone(running), begun)
 		if c.byKey == nil {
 			c.byKey = make(map[string][]*call)
