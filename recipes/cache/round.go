@@ -205,7 +205,7 @@ func (f *follower) finish() {
 		c.publishLocked(&state{nodes: f.nodes, synced: true})
 		f.readAgainLaterLocked()
 	}
-	if (f.hurries > 0) != (incomplete != nil) {
+	if len(f.lacks) > f.hurries || f.hurries > 0 && incomplete == nil {
 		f.readAgainLaterLocked()
 	}
 	c.wakeLocked()

@@ -45,7 +45,7 @@ type reader struct {
 
 func (r reader) read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
 	part := session.ReadData
-	if r.f.noData {
+	if r.f.noData && !r.f.always { // a watch on the node needs what its data need
 		part = session.ReadStat
 	}
 	return r.s.ReadMany(ctx, r.f.absolutes(tasks), part)

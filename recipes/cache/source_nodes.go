@@ -120,13 +120,6 @@ func (n *nodeSource) answer(ctx context.Context, t task, of func(w *nodeWatch) s
 			return session.NodeRead{Err: zk.ErrNoNode}, nil
 		case view.Status == session.StatusFailed && errors.Is(view.Err, session.ErrConnectionLost):
 			return session.NodeRead{}, view.Err
-		case view.Status == session.StatusFailed && n.f.noData && of(w) == w.data: // its Stat may be readable
-			var r session.NodeRead
-			var err error
-			for r, err = range n.reader.read(ctx, []task{t}) {
-				continue
-			}
-			return r, err
 		case view.Status == session.StatusFailed:
 			return session.NodeRead{Err: view.Err}, nil
 		case view.Current && view.Pending.IsZero():
@@ -163,7 +156,7 @@ func (n *nodeSource) news(path string) bool {
 	case session.StatusGone:
 		return known
 	case session.StatusFailed:
-		return n.f.unread[unreadable{path: path}] == nil && (!known || !n.f.noData) // its Stat may be read
+		return n.f.unread[unreadable{path: path}] == nil
 	case session.StatusPresent:
 		if !known || view.Stat.Czxid != node.Stat.Czxid || view.Stat.Mzxid != node.Stat.Mzxid {
 			return true

@@ -161,8 +161,8 @@ func (c *ServiceCache) judgeLocked(err error) {
 		return
 	}
 	maps.DeleteFunc(c.bad, func(path string, read *zk.Stat) bool {
-		now, _ := c.nodes.Get(path)
-		return now.Stat != read
+		now, ok := c.nodes.Get(path)
+		return !ok || now.Stat.Czxid != read.Czxid || now.Stat.Mzxid != read.Mzxid
 	})
 	switch {
 	case len(c.bad) == 0:

@@ -7,7 +7,7 @@ import (
 // A Keeper owns the node of a grant, and may give it to another grant afterwards, so that a recipe can put several
 // grants on a node in turn. A grant without a Keeper owns its node.
 //
-// The methods are called without a lock. Only Free may block.
+// The methods are called without a lock. None may block.
 type Keeper interface {
 	// Bind ties the grant to the node's validity, like framework.Session.Bind. The Keeper calls Grant.End when that
 	// ends.
