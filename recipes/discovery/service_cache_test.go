@@ -1,10 +1,13 @@
 package discovery_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -267,4 +270,25 @@ func TestOnEventRefusesANilFunction(t *testing.T) {
 		}
 	}()
 	discovery.NewServiceDiscovery(&framework.Client{}, base).NewServiceCache("orders").OnEvent(nil)
+}
+
+func TestAnInstanceThatStaysBadIsLoggedOnceHoweverOftenItIsRead(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeService(t, server)
+		makeNode(t, server, orders+"/a", []byte("{"))
+		var log bytes.Buffer
+		client, link := newClient(t, server, framework.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		c := follow(t, client)
+		for range 3 {
+			if n := len(slices.Collect(c.Instances())); n != 0 {
+				t.Errorf("got %d instances, want none", n)
+			}
+			link.Reset()
+			time.Sleep(sessionTimeout)
+		}
+		synctest.Wait()
+		if n := strings.Count(log.String(), "cannot be decoded"); n != 1 {
+			t.Errorf("got %d lines, want 1:\n%s", n, log.String())
+		}
+	})
 }
