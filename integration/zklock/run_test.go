@@ -61,7 +61,7 @@ func TestCommandHasTheLockInItsEnvironment(t *testing.T) {
 	for _, want := range []string{
 		"ZKLOCK_COUNT=2", "ZKLOCK_PATH=/locks/a", "ZKLOCK_0_PATH=/locks/a", "ZKLOCK_1_PATH=/locks/b", "ZKLOCK_KIND=mutex",
 		"ZKLOCK_NODE=" + first.Node, "ZKLOCK_TOKEN=" + strconv.FormatInt(first.Token, 10), "ZKLOCK_SESSION_ID=0x",
-		"ZKLOCK_TIMEOUT_MS=60000", "ZKLOCK_HELD=/locks/a:/locks/b",
+		"ZKLOCK_TIMEOUT_MS=30000", "ZKLOCK_HELD=/locks/a:/locks/b",
 	} {
 		if !strings.Contains(r.wholeOutput(), want) {
 			t.Errorf("the environment lacks %s:\n%s", want, r.output())
@@ -269,7 +269,7 @@ func TestSignalsArePassedOnToTheCommand(t *testing.T) {
 	t.Parallel()
 	server := zktest.New(t)
 	// the grace bounds the time of the trap
-	r := start(t, server.Addr(), with([]string{"-grace", "14s", "/locks/a"}, script(`
+	r := start(t, server.Addr(), with([]string{"-session", "1m", "-grace", "14s", "/locks/a"}, script(`
 		trap 'echo usr1' USR1; trap 'echo hup' HUP; trap 'echo int' INT; trap 'echo term; exit 4' TERM
 		echo ready; while :; do sleep 0.02; done`)...)...)
 	r.awaitOutput("ready")
