@@ -36,8 +36,8 @@ const (
 // An Option sets up a client. Options never fail: [NewClient] names everything that is wrong with them.
 type Option func(*config)
 
-// WithSessionTimeout asks for a session that lives so long without contact. The server may grant another timeout. Once a
-// server has granted less, the client asks for no more than that until it is closed.
+// WithSessionTimeout asks for a session that lives so long without contact. The server may grant another timeout. Once
+// a server has granted less, the client asks for no more than that until it is closed.
 //
 // Curator: CuratorFrameworkFactory.Builder.sessionTimeoutMs().
 func WithSessionTimeout(d time.Duration) Option { return func(c *config) { c.sessionTimeout = d } }

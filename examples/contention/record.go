@@ -30,7 +30,8 @@ type lane struct {
 	from  []time.Time // when each of the marks began
 }
 
-// A turn is a hold. It lasts from the return of Acquire to the call of Release, or to the end of the lease if that is earlier.
+// A turn is a hold. It lasts from the return of Acquire to the call of Release, or to the end of the lease if that is
+// earlier.
 type turn struct {
 	worker      int
 	token       int64

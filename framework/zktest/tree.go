@@ -63,8 +63,8 @@ func (n *node) stat() Stat {
 	return s
 }
 
-// shuffledChildren is what a listing shows. A real server's order is that of a hash table too. Here it changes with each
-// child that comes or goes, and it is the same in each run.
+// shuffledChildren is what a listing shows. A real server's order is that of a hash table too. Here it changes with
+// each child that comes or goes, and it is the same in each run.
 func (n *node) shuffledChildren() []string {
 	names := n.sortedChildren()
 	var random rand.PCG

@@ -52,7 +52,7 @@ type follower struct {
 	settled  int  // the contents have what was heard before this round began
 	blocked  error
 	timer    *time.Timer
-	hurries  int // how much the cache lacked when the timer was set
+	hurries  int // how much the cache has lacked at most since the timer was set
 }
 
 // An event is what was heard of a path.

@@ -205,9 +205,10 @@ func (f *follower) finish() {
 		c.publishLocked(&state{nodes: f.nodes, synced: true})
 		f.readAgainLaterLocked()
 	}
-	if len(f.lacks) > f.hurries || f.hurries > 0 && incomplete == nil {
+	if (f.hurries > 0) != (incomplete != nil) {
 		f.readAgainLaterLocked()
 	}
+	f.hurries = max(f.hurries, len(f.lacks))
 	c.wakeLocked()
 }
 

@@ -90,7 +90,8 @@ func TestNoWatchStaysOnNodesBelowOneThatMayNotBeRead(t *testing.T) {
 	}
 }
 
-// Each node is read and listed once for each connection, by requests that the connection bears, however long that takes.
+// Each node is read and listed once for each connection, by requests that the connection bears, however long that
+// takes.
 func TestATreeOfManyWatchesIsReadOnceForEachConnection(t *testing.T) {
 	const timeout = 4 * time.Second
 	scale := sampletest.New(t).Scale(16, 16)

@@ -134,3 +134,23 @@ func TestACacheThatLacksAPartIsNotSyncedUntilItHasIt(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatACacheLacksLaterIsReadAgainWithTheRest(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		for _, path := range []string{"/t", "/t/a", "/t/b"} {
+			makeNode(t, server, path, "")
+		}
+		client, _ := newClient(t, server, framework.WithMaxResponse(4<<10))
+		c := start(t, client, "/t")
+		for i := range 180 {
+			_ = server.Create(fmt.Sprintf("/t/%c/%0100d", 'a'+i/90, i), nil)
+			time.Sleep(10 * time.Millisecond)
+		}
+		for i := range 180 {
+			_ = server.Delete(fmt.Sprintf("/t/%c/%0100d", 'a'+i/90, i))
+		}
+		if time.Sleep(time.Minute); !c.Synced() {
+			t.Errorf("got %v a minute after all can be listed, want it complete", c.Err())
+		}
+	}, zktest.WithVersion("3.5"))
+}

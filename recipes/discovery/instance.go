@@ -72,9 +72,9 @@ var fieldNames = [...]string{
 	"name", "id", "address", "port", "sslPort", "payload", "registrationTimeUTC", "serviceType", "uriSpec", "enabled",
 }
 
-// MarshalJSON is what Java's JsonInstanceSerializer writes, byte for byte, except that Java escapes emoji, U+2028, U+2029
-// and some control characters differently. What is not set is null, but Enabled is left out; then come the fields of
-// Extra, by name. A zero Registered is 0.
+// MarshalJSON is what Java's JsonInstanceSerializer writes, byte for byte, except that Java escapes emoji, U+2028,
+// U+2029 and some control characters differently. What is not set is null, but Enabled is left out; then come the
+// fields of Extra, by name. A zero Registered is 0.
 //
 // Errors: all that is wrong with the instance, at once.
 //

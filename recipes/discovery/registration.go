@@ -132,8 +132,9 @@ func (r *Registration) Err() error { return r.node.Err() }
 func (r *Registration) LastLoss() session.Explanation { return r.node.LastLoss() }
 
 // Close ends the registration. It blocks until the server has removed the node, and has the errors of
-// [nodes.PersistentNode.Close]: close the client after it, or a node of Static or Permanent stays. It also removes one of Static or Permanent, and does not heed that another program has
-// taken that over: its registration makes the node again.
+// [nodes.PersistentNode.Close]: close the client after it, or a node of Static or Permanent stays. It also removes one
+// of Static or Permanent, and does not heed that another program has taken that over: its registration makes the node
+// again.
 //
 // Curator: ServiceDiscovery.unregisterService(), close().
 func (r *Registration) Close() error { return r.node.Close() }

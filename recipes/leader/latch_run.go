@@ -13,8 +13,8 @@ import (
 // Start stands for election. It blocks until the latch has its node, so that all latches that start later lead later;
 // ctx bounds that wait and nothing else. From then on the latch stands until Close or the end of the client, through
 // losses of the connection, the session and the node. After a failed campaign, as while the servers lack the client's
-// chroot, it pauses for up to a second, and stands again; the log says so once. It re-enters no term: a latch that is started with the
-// context of a term of its election stands behind that.
+// chroot, it pauses for up to a second, and stands again; the log says so once. It re-enters no term: a latch that is
+// started with the context of a term of its election stands behind that.
 //
 // Errors: those of [locks.InterProcessMutex.Acquire], which leave the latch as it was; [ErrStarted]; [ErrNotStarted]
 // if Close came meanwhile.

@@ -23,8 +23,8 @@ func (d deafConn) Read(p []byte) (int, error) {
 	}
 }
 
-// A holder reconnects to a server that grants a quarter of its session timeout. The answer to its handshake is lost, and the
-// holder is cut off. The servers let the next one in after a quarter of the time.
+// A holder reconnects to a server that grants a quarter of its session timeout. The answer to its handshake is lost,
+// and the holder is cut off. The servers let the next one in after a quarter of the time.
 func TestAServerThatGrantsLessShortensNoSessionOfAClientThatAsksForNoMore(t *testing.T) {
 	const least, short = time.Second, sessionTimeout / 4
 	for name, c := range map[string]struct {

@@ -27,14 +27,10 @@ func replaceAtAServerThatIsBehind(t *testing.T, mode framework.CreateMode) {
 		follower := ensemble.Server(1)
 		link := follower.NewLink()
 		client, err := framework.NewClient("zk:2181", framework.WithDialer(link.DialContext), framework.WithSessionTimeout(timeout))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer client.Close()
 		node := nodes.NewPersistentNode(client, path, nil)
-		if err := node.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, node.Start(t.Context()))
 		time.Sleep(time.Second)
 		before, _ := ensemble.Leader().Stat(path)
 
@@ -45,18 +41,14 @@ func replaceAtAServerThatIsBehind(t *testing.T, mode framework.CreateMode) {
 		ensemble.Elect(0)
 		ensemble.SetLag(1, lag)
 		link.Heal()
-		if err := client.BlockUntilConnected(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.BlockUntilConnected(t.Context()))
 		time.Sleep(lag / 4) // the leader has refused the create, and its answer is on the way
 		if stat, _ := ensemble.Leader().Stat(path); stat.EphemeralOwner != before.EphemeralOwner || stat.EphemeralOwner == 0 {
 			t.Fatalf("got a node of session %#x, want that of %#x", stat.EphemeralOwner, before.EphemeralOwner)
 		}
 		ensemble.Leader().ExpireSession(before.EphemeralOwner)
 		other, err := framework.NewClient("zk:2181", framework.WithDialer(ensemble.Leader().DialContext))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer other.Close()
 		if _, _, err := other.Create(t.Context(), path, []byte("successor"), framework.WithMode(mode)); err != nil {
 			t.Fatal(err)

@@ -69,16 +69,12 @@ func TestAStrangersNodeIsReplacedIfItComesBetweenTheLookAtAFormerOneAndTheTransa
 		var programs [2]*nodes.PersistentNode
 		for i, dialer := range []*zktest.Link{link, server.NewLink()} {
 			client, err := framework.NewClient("zk:2181", framework.WithDialer(dialer.DialContext), framework.WithSessionTimeout(timeout))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer client.Close()
 			programs[i] = nodes.NewPersistentNode(client, path, []byte{byte(i)})
 			defer programs[i].Close()
 		}
-		if err := programs[0].Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, programs[0].Start(t.Context()))
 		started := make(chan error, 1)
 		go func() { started <- programs[1].Start(t.Context()) }()
 		former, _ := server.Stat(path)
@@ -90,9 +86,7 @@ func TestAStrangersNodeIsReplacedIfItComesBetweenTheLookAtAFormerOneAndTheTransa
 		link.Heal()
 		time.Sleep(time.Second) // the transaction is held
 		server.ExpireSession(former.EphemeralOwner)
-		if err := <-started; err != nil {
-			t.Fatal(err)
-		}
+		must(t, <-started)
 		release()
 		time.Sleep(time.Second)
 		if data, _ := server.Data(path); string(data) != "\x00" || programs[1].There() || !programs[0].There() {

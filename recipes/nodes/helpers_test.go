@@ -32,9 +32,7 @@ func inBubble(t *testing.T, test func(t *testing.T, server *zktest.Server), opts
 func newClient(t *testing.T, server *zktest.Server, opts ...framework.Option) (*framework.Client, *zktest.Link) {
 	t.Helper()
 	client, link := newClientAt(t, server, "", opts...)
-	if err := client.BlockUntilConnected(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.BlockUntilConnected(t.Context()))
 	return client, link
 }
 
@@ -45,14 +43,20 @@ func newClientAt(t *testing.T, server *zktest.Server, chroot string, opts ...fra
 		framework.WithDialer(link.DialContext), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithConnectionTimeout(5 * time.Second), framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		link.Heal()
 		_ = client.Close()
 	})
 	return client, link
+}
+
+// must ends the test if err is not nil.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // start starts a node, and closes it at the end of the test.

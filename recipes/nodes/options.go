@@ -74,8 +74,8 @@ func WithTTL(ttl time.Duration) Option { return func(o *options) { o.ttl = ttl }
 
 // Overwriting takes a node over that belongs to another, and does not ask its owner: it is replaced, in one transaction
 // if the mode is ephemeral; one that outlives sessions, where the mode does, is kept with new data, and Close deletes
-// it. Two programs that overwrite each other's node do so without end, some ten times in the first second, and then about
-// once a second each. The default waits until the node goes.
+// it. Two programs that overwrite each other's node do so without end, some ten times in the first second, and then
+// about once a second each. The default waits until the node goes.
 //
 // Curator: new PersistentNode(), always, and by the data alone.
 func Overwriting() Option { return func(o *options) { o.overwriting = true } }

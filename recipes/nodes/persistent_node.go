@@ -128,8 +128,8 @@ func (n *PersistentNode) start(ctx context.Context) error {
 	return err
 }
 
-// giveUp ends the keeping of a Start that fails. The removal goes on after the end of ctx. An ephemeral node that cannot
-// be removed goes with its session.
+// giveUp ends the keeping of a Start that fails. The removal goes on after the end of ctx. An ephemeral node that
+// cannot be removed goes with its session.
 func (k *keeper) giveUp(ctx context.Context) {
 	k.stop()
 	ended := make(chan struct{})

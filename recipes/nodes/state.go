@@ -28,7 +28,8 @@ type state struct {
 	excess   error  // what says so
 }
 
-// goes notes that the node is not there, the reason, and what ended it if it was: what comes later did not. Close has no cause.
+// goes notes that the node is not there, the reason, and what ended it if it was: what comes later did not. Close has
+// no cause.
 func (s *state) goes(cause, reason error) {
 	if cause != nil && s.there {
 		s.lost = cause

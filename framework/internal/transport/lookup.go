@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// addresses lists what there is to dial, with every host looked up. It blocks until all look-ups, or ctx, have ended. cut
-// is set if the list of servers had too little time.
+// addresses lists what there is to dial, with every host looked up. It blocks until all look-ups, or ctx, have ended.
+// cut is set if the list of servers had too little time.
 func (r *Route) addresses(ctx context.Context) (all []Address, problems map[string]error, cut bool) {
 	servers, cut := r.list(ctx)
 	found := make([][]string, len(servers))

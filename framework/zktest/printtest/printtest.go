@@ -27,8 +27,8 @@ const Credentials = "user:" + Password
 
 // WantNoCredentials fails the test unless every exported type of the package in dir has a value here, and no form of
 // the values shows the password of Credentials. It prints them alone, copied, in a field that package fmt may not ask
-// for methods, as a nil pointer, and with the zero value, none of which may panic. A pointer with a String method has to
-// show its text in each of Texts, and a nil one "<nil>".
+// for methods, as a nil pointer, and with the zero value, none of which may panic. A pointer with a String method has
+// to show its text in each of Texts, and a nil one "<nil>".
 func WantNoCredentials(t *testing.T, dir string, values map[string]any) {
 	t.Helper()
 	passwords := passwordForms()

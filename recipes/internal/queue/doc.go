@@ -87,8 +87,8 @@
 //     only while the watch on the contender's node is set and has not fired, because it might otherwise have missed the
 //     deletion.
 //  4. A contender watches its own node while it waits, a grant off the critical path. A deletion ends the grant, or
-//     makes the contender queue again; changed data does not. A node that is known to be unreadable is watched for its existence, or through
-//     the directory where servers refuse that as well. Nodes ahead: see ahead.go.
+//     makes the contender queue again; changed data does not. A node that is known to be unreadable is watched for its
+//     existence, or through the directory where servers refuse that as well. Nodes ahead: see ahead.go.
 //  5. No watch is proof after a reconnection, when all are set again, or after a long wait (S7).
 //  6. A removal is sent before anything that the session asks for later, also after a reconnection (S5). So a released
 //     node never blocks the session's own contenders. No listing is corrected by what is known to be leaving, because

@@ -82,7 +82,8 @@ func (w *scene) keep(path string, opts ...nodes.Option) *nodes.PersistentNode {
 	return node
 }
 
-// lines are what recipes have logged: neither the client's states, nor the end of a lease that a test has brought about.
+// lines are what recipes have logged: neither the client's states, nor the end of a lease that a test has brought
+// about.
 type lines struct {
 	mu  sync.Mutex
 	all []string
