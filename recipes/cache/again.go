@@ -2,6 +2,7 @@ package cache
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -13,23 +14,17 @@ import (
 // lackingAgain is how often what the cache lacks is read again at least: it is Stale until it is complete.
 const lackingAgain = time.Minute
 
-// readAgainLaterLocked has one node read again after its share of the time.
+// readAgainLaterLocked has one node read again after its share of the time, or all that the cache lacks after a minute.
 func (f *follower) readAgainLaterLocked() {
 	f.readNothingAgainLocked()
 	readAgain := f.cache.options.readAgain
 	every := readAgain / time.Duration(f.nodes.len()+1)
-	switch n := len(f.lacks); {
-	case n > 0 && n < f.hurries: // perhaps the others can be read again as well
-		every = 1
-	case n > 0:
-		every = min(cmp.Or(readAgain, lackingAgain), lackingAgain)/time.Duration(n) + 1
+	if f.hurries = len(f.lacks) > 0; f.hurries {
+		every = min(cmp.Or(readAgain, lackingAgain), lackingAgain)
 	}
-	f.hurries = len(f.lacks)
 	if every > 0 {
 		f.timer = time.AfterFunc(every, func() {
-			f.cache.mu.Lock()
-			defer f.cache.mu.Unlock()
-			f.due = true
+			f.guarded(func() { f.due = true })
 			f.waiter.Signal()
 		})
 	}
@@ -42,16 +37,18 @@ func (f *follower) readNothingAgainLocked() {
 	}
 }
 
-// takeAgain returns the next node to be read again. What the cache lacks comes before all that it has.
+// takeAgain returns what is to be read again: as much of what the cache lacks as a round may have, or the next node.
 func (f *follower) takeAgain() []task {
+	if len(f.lacks) > 0 {
+		for _, path := range slices.Sorted(maps.Keys(f.lacks)) {
+			f.push(task{path: path, round: f.round, again: true})
+		}
+		f.guarded(f.readAgainLaterLocked)
+		return f.pop(f.source.room())
+	}
 	n, ok := f.nodes.after(f.cursor)
-	switch {
-	case len(f.lacks) > 0:
-		f.cursor = f.lacking(f.cursor)
-	case ok:
+	if f.cursor = f.root; ok {
 		f.cursor = n.Path
-	default:
-		f.cursor = f.root
 	}
 	return []task{{path: f.cursor, round: f.round, again: true}}
 }

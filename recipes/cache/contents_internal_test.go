@@ -12,7 +12,8 @@ import (
 )
 
 func newContents(depth int, keep func(string) bool, nodes ...string) *contents {
-	c := &contents{root: "/t", depth: depth, keep: keep, removed: func(string) {}, unread: map[unreadable]error{}, lacks: map[string]unreadable{}}
+	c := &contents{root: "/t", depth: depth, keep: keep, removed: func(string) {}}
+	c.unread, c.unreadIn, c.lacks = map[unreadable]error{}, map[string]map[unreadable]struct{}{}, map[string]unreadable{}
 	for _, text := range nodes {
 		c.nodes = c.nodes.with(parseNode(text))
 	}

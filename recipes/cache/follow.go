@@ -52,7 +52,7 @@ type follower struct {
 	settled  int  // the contents have what was heard before this round began
 	blocked  error
 	timer    *time.Timer
-	hurries  int // how much the cache has lacked at most since the timer was set
+	hurries  bool // the timer was set for what the cache lacks
 }
 
 // An event is what was heard of a path.
@@ -67,7 +67,7 @@ func newFollower(c *CuratorCache, absolute string, stop context.CancelFunc) *fol
 	}
 	f.contents = contents{
 		root: c.path, depth: c.options.depth, noData: c.options.noData, keep: f.keeps, unread: map[unreadable]error{}, lacks: map[string]unreadable{},
-		removed: func(path string) { f.source.forget(path) },
+		unreadIn: map[string]map[unreadable]struct{}{}, removed: func(path string) { f.source.forget(path) },
 	}
 	return f
 }

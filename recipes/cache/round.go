@@ -205,10 +205,9 @@ func (f *follower) finish() {
 		c.publishLocked(&state{nodes: f.nodes, synced: true})
 		f.readAgainLaterLocked()
 	}
-	if (f.hurries > 0) != (incomplete != nil) {
+	if f.hurries != (incomplete != nil) {
 		f.readAgainLaterLocked()
 	}
-	f.hurries = max(f.hurries, len(f.lacks))
 	c.wakeLocked()
 }
 
@@ -226,7 +225,7 @@ func (f *follower) reportUnreadableLocked() {
 			break
 		}
 		if len(f.lacks) > 0 {
-			one = f.lacks[f.lacking("")]
+			one = f.lacking()
 		}
 		c.client.Logger().Warn("cache: nodes cannot be read, and are left out",
 			"root", f.root, "count", n, "one", one.path, "listing", one.listing, "error", f.unread[one])

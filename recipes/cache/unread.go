@@ -18,9 +18,6 @@ type unreadable struct {
 // unreadable notes why a node could not be read or listed. Its parent is in the contents, unless it is the root.
 func (c *contents) unreadable(u unreadable, err error) {
 	dir := parent(u.path)
-	if c.unreadIn == nil {
-		c.unreadIn = map[string]map[unreadable]struct{}{}
-	}
 	if c.unreadIn[dir] == nil {
 		c.unreadIn[dir] = map[unreadable]struct{}{}
 	}
@@ -55,22 +52,15 @@ func (c *contents) forgetUnreadIn(dir string) {
 	}
 }
 
-// lacking returns the next path after another at which the contents lack something, beginning again after the last.
-func (c *contents) lacking(after string) string {
-	paths := slices.Sorted(maps.Keys(c.lacks))
-	i, found := slices.BinarySearch(paths, after)
-	if found {
-		i++
-	}
-	return paths[i%len(paths)]
-}
+// lacking returns the first part, by path, that the contents lack.
+func (c *contents) lacking() unreadable { return c.lacks[slices.Sorted(maps.Keys(c.lacks))[0]] }
 
 // incomplete is why the contents are not complete, nil if they are.
 func (c *contents) incomplete() error {
 	if len(c.lacks) == 0 {
 		return nil
 	}
-	u := c.lacks[c.lacking("")]
+	u := c.lacking()
 	if u.listing {
 		return fmt.Errorf("cache: the children of %q cannot be listed: %w", u.path, c.unread[u])
 	}
