@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/gocurator/curator/framework/session"
 )
 
 // What no event has reported is found by reading each node again, one after the other, so that the whole tree takes
@@ -73,4 +75,47 @@ func (f *follower) foundBelow(below []task, gone []string) {
 		}
 	}
 	f.found(paths...)
+}
+
+// hears reports whether a watch has heard of the change that the contents have. If it is current, and shows something
+// else, it has lost the event. A child that is new, or gone, is heard of by its parent.
+func (n *nodeSource) hears(path string) bool {
+	return n.f.hearsOf(path) || n.knows(path) || path != n.f.root && n.asksListing(parent(path))
+}
+
+func (n *nodeSource) knows(path string) bool {
+	w := n.watched[path]
+	if w == nil || w.data == nil {
+		return false
+	}
+	view := w.view()
+	node, known := n.f.nodes.get(path)
+	return !view.Current || known && view.Stat.Mzxid == node.Stat.Mzxid && view.Stat.Czxid == node.Stat.Czxid
+}
+
+// asksListing reports whether children of a node are still to be listed: the node is new, or its watch has news.
+func (n *nodeSource) asksListing(path string) bool {
+	w := n.watched[path]
+	return w == nil || w.children == nil || !w.children.View().Current || !n.showsListing(w, path)
+}
+
+// shows reports whether the watch on a node's children has what a later listing says, unless it has lost an event.
+func (n *nodeSource) shows(path string, r session.NodeRead) bool {
+	w := n.watched[path]
+	if w == nil || w.children == nil || r.Err != nil {
+		return true
+	}
+	view := w.children.View()
+	return view.Stat == nil || view.Stat.Pzxid == r.Stat.Pzxid
+}
+
+// check has the watches on a node read again.
+func (n *nodeSource) check(path string) {
+	if w := n.watched[path]; w != nil {
+		for _, watch := range []session.Watch{w.data, w.children} {
+			if watch != nil {
+				watch.ReadAgain()
+			}
+		}
+	}
 }

@@ -40,8 +40,7 @@ func WithDepth(depth int) Option {
 	}
 }
 
-// WithoutData keeps nodes without their data, which are not even read where the whole tree is one watch. Where each
-// node is watched by itself its data are read, and must be readable.
+// WithoutData keeps nodes without their data, which are not even read where the whole tree is one watch.
 //
 // Curator: CuratorCacheStorage.dataNotCached(), whose events have the new data; cacheData of PathChildrenCache.
 func WithoutData() Option { return func(o *options) { o.noData = true } }

@@ -240,7 +240,7 @@ func (h *history) change() {
 		names = append(names, string(rune('a'+h.rand.IntN(3))))
 	}
 	path, data := strings.Join(names, "/"), fmt.Append(nil, h.rand.IntN(10))
-	if h.rand.IntN(30) == 0 && h.view.relative(path) != "" && !h.view.noData {
+	if h.rand.IntN(30) == 0 && h.view.relative(path) != "" {
 		data = []byte(tooLarge)
 	}
 	if before, _ := h.server.Data(path); len(data) >= len(tooLarge) || len(before) >= len(tooLarge) {

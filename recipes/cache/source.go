@@ -22,8 +22,7 @@ type source interface {
 	stop() // leaves no watch at the server
 }
 
-// choose returns the source for a session: one watch for all, or one for each node where that is all, or servers have
-// no others. The watch of a tree would report all that happens below a node that is kept alone.
+// choose watches the tree, or each node by itself if the depth is 0 or the server has no watches on trees.
 func (f *follower) choose(s session.Session) source {
 	if f.depth == 0 || f.wrongPaths {
 		return f.watchNodes(s)
@@ -45,7 +44,7 @@ type reader struct {
 
 func (r reader) read(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
 	part := session.ReadData
-	if r.f.noData && !r.f.always { // a watch on the node needs what its data need
+	if r.f.noData {
 		part = session.ReadStat
 	}
 	return r.s.ReadMany(ctx, r.f.absolutes(tasks), part)
@@ -58,7 +57,7 @@ func (r reader) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRe
 // mostRoom is what [session.Reads.ReadMany] has under way at most.
 const mostRoom = 32
 
-// room keeps rounds short: ReadMany has at most 32 of the reads under way at a time.
+// room keeps rounds short.
 func (reader) room() int { return 1024 }
 
 func (reader) news(string) bool { return true }

@@ -15,8 +15,9 @@ import (
 // are those of the round: a change that they do not show is reported, and an event comes before the answers that show
 // its change. So what a watch has read is as new as all answers so far while it is current.
 //
-// A lost connection ends all watches but the one on the root, which the session sets again on the next connection. Its
-// answer has the whole tree read: the other watches are set again a few at a time, as at the beginning.
+// A lost connection ends all watches but the one on the root, and those on Stats, which the session sets again on the
+// next connection. The answer about the root has the whole tree read: the other watches are set again a few at a time,
+// as at the beginning.
 type nodeSource struct {
 	reader
 	watched map[string]*nodeWatch
@@ -25,10 +26,21 @@ type nodeSource struct {
 
 type nodeWatch struct {
 	data, children session.Watch // nil if it is not set
+	stat           session.Watch // beside data that cannot be read and are not wanted; else nil
 	listed         int64         // the Pzxid of the last listing
 }
 
-// watchNodes begins to watch nodes one by one.
+// view returns what is known of the node itself.
+func (w *nodeWatch) view() session.View {
+	view := w.data.View()
+	if view.Status == session.StatusFailed && w.stat != nil {
+		if stat := w.stat.View(); stat.Status != session.StatusGone { // otherwise it has seen another node
+			return stat
+		}
+	}
+	return view
+}
+
 func (f *follower) watchNodes(s session.Session) source {
 	f.always = true
 	f.cache.mu.Lock()
@@ -61,7 +73,7 @@ func (n *nodeSource) read(ctx context.Context, tasks []task) iter.Seq2[session.N
 			w = &nodeWatch{}
 			n.watched[t.path] = w
 		}
-		if w.data != nil && w.data.View().Status != session.StatusFailed {
+		if w.data != nil && w.view().Status != session.StatusFailed {
 			continue
 		}
 		stopWatch(w.data)
@@ -72,7 +84,7 @@ func (n *nodeSource) read(ctx context.Context, tasks []task) iter.Seq2[session.N
 			w.data = n.s.WatchWhileConnected(path, session.ReadData, heard)
 		}
 	}
-	return n.answers(ctx, tasks, func(w *nodeWatch) session.Watch { return w.data })
+	return n.answers(ctx, tasks, false)
 }
 
 func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.NodeRead, error] {
@@ -89,15 +101,15 @@ func (n *nodeSource) list(ctx context.Context, tasks []task) iter.Seq2[session.N
 		}
 		w.children = n.s.WatchWhileConnected(n.f.absoluteOf(t.path), session.ReadChildren, func() { n.heard(t.path) })
 	}
-	return n.answers(ctx, tasks, func(w *nodeWatch) session.Watch { return w.children })
+	return n.answers(ctx, tasks, true)
 }
 
 // answers yields what one of the watches of each task says, and adapts the room to the time that this takes.
-func (n *nodeSource) answers(ctx context.Context, tasks []task, of func(w *nodeWatch) session.Watch) iter.Seq2[session.NodeRead, error] {
+func (n *nodeSource) answers(ctx context.Context, tasks []task, children bool) iter.Seq2[session.NodeRead, error] {
 	return func(yield func(session.NodeRead, error) bool) {
 		began := time.Now()
 		for _, t := range tasks {
-			r, err := n.answer(ctx, t, of)
+			r, err := n.answer(ctx, t, children)
 			if !yield(r, err) || err != nil {
 				return
 			}
@@ -109,21 +121,29 @@ func (n *nodeSource) answers(ctx context.Context, tasks []task, of func(w *nodeW
 }
 
 // answer blocks until a watch knows its node. A node that the cache no longer has counts as missing.
-func (n *nodeSource) answer(ctx context.Context, t task, of func(w *nodeWatch) session.Watch) (session.NodeRead, error) {
+func (n *nodeSource) answer(ctx context.Context, t task, children bool) (session.NodeRead, error) {
 	for {
 		w := n.watched[t.path]
-		if w == nil || of(w) == nil {
+		if w == nil || children && w.children == nil {
 			return session.NodeRead{Err: zk.ErrNoNode}, nil
 		}
-		switch view := of(w).View(); {
+		view := w.view()
+		if children {
+			view = w.children.View()
+		}
+		switch failed := view.Status == session.StatusFailed; {
 		case view.Status == session.StatusGone:
 			return session.NodeRead{Err: zk.ErrNoNode}, nil
-		case view.Status == session.StatusFailed && errors.Is(view.Err, session.ErrConnectionLost):
+		case failed && errors.Is(view.Err, session.ErrConnectionLost):
 			return session.NodeRead{}, view.Err
-		case view.Status == session.StatusFailed:
+		case failed && n.f.noData && !children && (w.stat == nil || w.stat.View().Status == session.StatusGone):
+			stopWatch(w.stat)
+			w.stat = n.s.WatchData(n.f.absoluteOf(t.path), func() { n.heard(t.path) })
+			continue
+		case failed:
 			return session.NodeRead{Err: view.Err}, nil
 		case view.Current && view.Pending.IsZero():
-			if of(w) == w.children {
+			if children {
 				w.listed = view.Stat.Pzxid
 			}
 			return session.NodeRead{Data: view.Data, Stat: view.Stat, Children: view.Children}, nil
@@ -150,7 +170,7 @@ func (n *nodeSource) news(path string) bool {
 		return false
 	}
 	node, known := n.f.nodes.get(path)
-	switch view := w.data.View(); view.Status {
+	switch view := w.view(); view.Status {
 	case session.StatusUnknown:
 		return false
 	case session.StatusGone:
@@ -179,28 +199,6 @@ func (n *nodeSource) showsListing(w *nodeWatch, path string) bool {
 	return false
 }
 
-// hears reports whether a watch has heard of the change that the contents have. If it is current, and shows something
-// else, it has lost the event. A child that is new, or gone, is heard of by its parent.
-func (n *nodeSource) hears(path string) bool {
-	return n.f.hearsOf(path) || n.knows(path) || path != n.f.root && n.asksListing(parent(path))
-}
-
-func (n *nodeSource) knows(path string) bool {
-	w := n.watched[path]
-	if w == nil || w.data == nil {
-		return false
-	}
-	view := w.data.View()
-	node, known := n.f.nodes.get(path)
-	return !view.Current || known && view.Stat.Mzxid == node.Stat.Mzxid && view.Stat.Czxid == node.Stat.Czxid
-}
-
-// asksListing reports whether children of a node are still to be listed: the node is new, or its watch has news.
-func (n *nodeSource) asksListing(path string) bool {
-	w := n.watched[path]
-	return w == nil || w.children == nil || !w.children.View().Current || !n.showsListing(w, path)
-}
-
 // forget keeps the watch on the root itself, which sees the root when it is created.
 func (n *nodeSource) forget(path string) {
 	w := n.watched[path]
@@ -208,31 +206,11 @@ func (n *nodeSource) forget(path string) {
 		return
 	}
 	stopWatch(w.children)
-	w.children = nil
+	stopWatch(w.stat)
+	w.children, w.stat = nil, nil
 	if path != n.f.root {
 		stopWatch(w.data)
 		delete(n.watched, path)
-	}
-}
-
-// shows reports whether the watch on a node's children has what a later listing says, unless it has lost an event.
-func (n *nodeSource) shows(path string, r session.NodeRead) bool {
-	w := n.watched[path]
-	if w == nil || w.children == nil || r.Err != nil {
-		return true
-	}
-	view := w.children.View()
-	return view.Stat == nil || view.Stat.Pzxid == r.Stat.Pzxid
-}
-
-// check has the watches on a node read again.
-func (n *nodeSource) check(path string) {
-	if w := n.watched[path]; w != nil {
-		for _, watch := range []session.Watch{w.data, w.children} {
-			if watch != nil {
-				watch.ReadAgain()
-			}
-		}
 	}
 }
 
@@ -240,6 +218,7 @@ func (n *nodeSource) stop() {
 	for _, w := range n.watched {
 		stopWatch(w.data)
 		stopWatch(w.children)
+		stopWatch(w.stat)
 	}
 	n.f.locked(n, (*follower).leaveLocked)
 }

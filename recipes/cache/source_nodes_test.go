@@ -1,10 +1,14 @@
 package cache_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/cache"
 )
@@ -154,4 +158,38 @@ func TestChildThatIsReadWithItsNewParentIsWatchedAtOldServers(t *testing.T) {
 		setNode(t, server, "/t/p/c", "3")
 		e.want(t, "changed /t/p/c=3")
 	}, zktest.WithVersion("3.5"))
+}
+
+func TestACacheWithoutDataLacksNoNodeWhoseDataCannotBeReadWithItsWatch(t *testing.T) {
+	large := strings.Repeat("x", 5<<10)
+	for depth, path := range []string{"/t", "/t/a"} {
+		for _, perms := range []int32{zk.PermAll, zk.PermAll &^ zk.PermRead} {
+			inBubble(t, func(t *testing.T, server *zktest.Server) {
+				client, link := newClient(t, server, framework.WithMaxResponse(4<<10))
+				_ = server.Create("/t", nil)
+				c := start(t, client, "/t", cache.WithoutData(), cache.WithDepth(depth), cache.WithReadAgain(time.Minute))
+				e := subscribe(c)
+				e.want(t, "created /t", "synced")
+				for range 2 {
+					_ = server.Create(path, nil)
+					_ = server.SetACL(path, zktest.ACL{Perms: perms, Scheme: "world", ID: "anyone"})
+					synctest.Wait()
+					e.heard = nil
+					setNode(t, server, path, large)
+					e.want(t, "changed "+path)
+					link.Reset()
+					time.Sleep(time.Second)
+					e.want(t, "stale", "synced")
+					setNode(t, server, path, large)
+					e.want(t, "changed "+path)
+					time.Sleep(10 * time.Minute)
+					deleteNode(t, server, path)
+					e.want(t, "deleted "+path)
+				}
+				if stats := c.Stats(); stats.Found+stats.Unreadable > 0 || c.Err() != nil || !c.Synced() {
+					t.Errorf("got %+v, error %v, want nothing found or unreadable, and none", stats, c.Err())
+				}
+			}, zktest.WithVersion("3.5"))
+		}
+	}
 }

@@ -56,7 +56,6 @@ func TestACacheThatLacksAPartIsNotSyncedUntilItHasIt(t *testing.T) {
 		"listing":                {grow("/t/a"), shrink("/t/a"), framework.ErrTooLarge, `the children of "/t/a"`, cache.WithReadAgain(time.Hour), time.Minute},
 		"listing, not again":     {grow("/t/a"), shrink("/t/a"), framework.ErrTooLarge, `the children of "/t/a"`, cache.WithReadAgain(0), time.Minute},
 		"root's listing":         {grow("/t"), shrink("/t"), framework.ErrTooLarge, `the children of "/t"`, cache.WithDepth(2), time.Minute},
-		"data, old, stats":       {set("/t/a", 5<<10), set("/t/a", 5), framework.ErrTooLarge, `"/t/a"`, cache.WithoutData(), time.Minute},
 		"listings":               {grow("/t/a", "/t/c", "/t/d"), shrink("/t/a", "/t/c", "/t/d"), framework.ErrTooLarge, `the children of "/t/a"`, cache.WithDepth(2), time.Minute},
 		"data":                   {set("/t/a", 5<<10), set("/t/a", 5), framework.ErrTooLarge, `"/t/a"`, cache.WithDepth(2), time.Minute},
 		"root's data":            {set("/t", 5<<10), set("/t", 5), framework.ErrTooLarge, `"/t"`, cache.WithDepth(2), time.Minute},
@@ -65,9 +64,6 @@ func TestACacheThatLacksAPartIsNotSyncedUntilItHasIt(t *testing.T) {
 		"permission, soon again": {forbid, allow, zk.ErrNoAuth, `"/t"`, cache.WithReadAgain(time.Second), time.Second},
 	} {
 		for _, version := range bothSources {
-			if strings.Contains(name, "old") && version != bothSources[0] {
-				continue // a watch on the tree needs no data
-			}
 			t.Run(name+" "+version, func(t *testing.T) {
 				inBubble(t, func(t *testing.T, server *zktest.Server) {
 					for _, path := range []string{"/t", "/t/a", "/t/a/b", "/t/c", "/t/d", "/t/e"} {
