@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -290,5 +291,35 @@ func TestAnInstanceThatStaysBadIsLoggedOnceHoweverOftenItIsRead(t *testing.T) {
 		if n := strings.Count(log.String(), "cannot be decoded"); n != 1 {
 			t.Errorf("got %d lines, want 1:\n%s", n, log.String())
 		}
+	})
+}
+
+func TestAServiceWhoseListingIsTooLongIsNotSyncedUntilItFits(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeService(t, server)
+		makeNode(t, server, orders+"/a", data(t, order("a", 80)))
+		client, link := newClient(t, server, framework.WithMaxResponse(4<<10))
+		c := follow(t, client)
+		heard := subscribe(c)
+		heard.want(t, "created a:80", "synced")
+		link.Cut()
+		makeNode(t, server, orders+"/b", data(t, order("b", 80)))
+		long := func(do func(path string)) {
+			for i := range 90 {
+				do(fmt.Sprintf("%s/%0100d", orders, i))
+			}
+		}
+		long(func(path string) { makeNode(t, server, path, nil) })
+		link.Heal()
+		time.Sleep(sessionTimeout)
+		heard.want(t, "stale")
+		if err := c.Sync(t.Context()); !errors.Is(err, framework.ErrTooLarge) || !errors.Is(c.Err(), framework.ErrTooLarge) {
+			t.Errorf("got Sync %v, Err %v, want ErrTooLarge", err, c.Err())
+		}
+		wantInstances(t, c, "a:80")
+		long(func(path string) { deleteNode(t, server, path) })
+		time.Sleep(time.Minute)
+		heard.want(t, "created b:80", "synced")
+		wantInstances(t, c, "a:80", "b:80")
 	})
 }
