@@ -128,6 +128,12 @@ func TestSetterSeesItsOwnValueAtOnce(t *testing.T) {
 		if got := count.VersionedValue(); got.Value != 2 || got.Version != 1 {
 			t.Errorf("%+v", got)
 		}
+		must(t, server.SetACL(path, zktest.ACL{Perms: zk.PermWrite, Scheme: "world", ID: "anyone"}))
+		link.Reset()
+		time.Sleep(sessionTimeout)
+		must(t, count.SetCount(t.Context(), 3))
+		wantCount(t, count, 3)
+		wantErr(t, count.Err(), zk.ErrNoAuth)
 	})
 }
 
