@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,15 +150,13 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 	defer watch.Stop()
 	for {
 		view := watch.View()
+		err := view.Err // only another watch asks again
 		k.want = k.node.want()
 		switch decide(k.see(view), k.want.data, &k.node.options) {
 		case wait:
-			if view.Status == framework.StatusFailed {
-				return view.Err // only another watch asks again
-			}
 			if view.Current {
-				err := fmt.Errorf("%w: its ephemeralOwner is %#x", ErrForeign, view.Stat.EphemeralOwner)
-				k.node.change(func(is *state) { is.goes(session.ErrNodeDeleted, err) })
+				foreign := fmt.Errorf("%w: its ephemeralOwner is %#x", ErrForeign, view.Stat.EphemeralOwner)
+				k.node.change(func(is *state) { is.goes(session.ErrNodeDeleted, foreign) })
 			}
 		case create:
 			k.missing = true
@@ -171,15 +170,17 @@ func (k *keeper) follow(ctx context.Context, s session.Session) error {
 			k.node.change(func(is *state) { is.goes(session.ErrNodeDeleted, is.reason) })
 			return k.replace(ctx, s, k.node.options.overwriting)
 		case write:
-			if err := k.write(ctx, s, view.Stat.Version); err != nil {
-				return unlessChanged(err)
+			if err = k.write(ctx, s, view.Stat.Version); err == nil {
+				k.kept()
 			}
-			k.kept()
 		case keep:
 			k.kept()
 		}
-		if err := k.keepTTL(ctx); err != nil {
-			return err
+		if view.Status != framework.StatusUnknown { // a touch that is refused must not end the watch before its answer
+			err = cmp.Or(err, k.keepTTL(ctx))
+		}
+		if err != nil {
+			return unlessChanged(err)
 		}
 		k.node.settled()
 		if err := k.waiter.Wait(ctx, s, nil); err != nil {

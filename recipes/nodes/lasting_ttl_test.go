@@ -133,10 +133,14 @@ func TestTheTouchThatWasRefusedIsMadeOnceItIsPermitted(t *testing.T) {
 		wantErr(t, server.SetACL(path, anyone(31&^zk.PermCreate)))
 		time.Sleep(ttl / 2)
 		wantErr(t, node.Err(), zk.ErrNoAuth)
+		wantErr(t, node.Set(within(t, 10*time.Second), []byte("more")))
+		wantErr(t, server.SetACL(path, anyone(31&^zk.PermWrite)))
+		wantErr(t, node.Set(within(t, 10*time.Second), []byte("most")), zk.ErrNoAuth)
+		time.Sleep(5 * ttl)
 		wantErr(t, server.SetACL(path, anyone(31)))
 		time.Sleep(5 * ttl)
-		wantKept(t, server, node, "up")
-		executed.want(t, "ACLSet=", "ACLSet=")
+		wantKept(t, server, node, "most")
+		executed.want(t, "ACLSet=", "DataSet=more", "ACLSet=", "ACLSet=", "DataSet=most")
 	})
 }
 
