@@ -122,7 +122,7 @@ func (f *follower) followIn(ctx context.Context, s session.Session) {
 			continue
 		}
 		if err != nil { // no connection: what was under way is read with the whole tree
-			f.guarded(func() { f.restart = true })
+			f.locked(f.source, func(f *follower) { f.restart = true }) // perhaps it is there again, and watched
 		}
 		if f.waiter.Wait(ctx, s, nil) != nil {
 			return
