@@ -65,7 +65,8 @@ func NewLeaderLatch(client *framework.Client, path string, opts ...Option) *Lead
 	}
 	l.lock = locks.NewInterProcessMutex(client, path,
 		locks.WithTrace(o.trace), locks.WithLockData([]byte(o.id)), // as in Java, also an empty one
-		lockopt.Variant{Marker: latchMarker, Waiting: l.stands, Ended: l.ended}.Set)
+		func(o *lockopt.Options) { o.Waiting = l.stands },
+		lockopt.Variant{Marker: latchMarker, Ended: l.ended}.Set)
 	return l
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/recipes/internal/lockopt"
 	"github.com/gocurator/curator/recipes/locks"
 	"github.com/gocurator/curator/retry"
 )
@@ -92,6 +94,7 @@ func (s *LeaderSelector) Run(ctx context.Context, lead func(ctx context.Context)
 	}
 	r := &runner{selector: s, lead: lead}
 	defer r.trouble.Over()
+	r.lock = locks.NewInterProcessMutex(s.client, s.path, append(slices.Clip(s.opts), func(o *lockopt.Options) { o.Waiting = r.trouble.Over })...)
 	for ctx.Err() == nil {
 		if err := retry.Do(ctx, s.client.RetryPolicy(), r.term); err != nil {
 			return r.ended(ctx, err)
@@ -104,8 +107,9 @@ func (s *LeaderSelector) Run(ctx context.Context, lead func(ctx context.Context)
 type runner struct {
 	selector  *LeaderSelector
 	lead      func(ctx context.Context) error
-	connected bool       // some campaign had a connection
-	lost      retry.Pace // between terms that are lost early
+	lock      *locks.InterProcessMutex // the selector's, whose waits end trouble
+	connected bool                     // some campaign had a connection
+	lost      retry.Pace               // between terms that are lost early
 	trouble   session.Trouble
 }
 
@@ -133,7 +137,7 @@ func (r *runner) term(ctx context.Context) error {
 // campaign is Campaign without re-entry. Re-entering the caller's term would return it again after each lead, and fail
 // for ever once it has ended. Other locks of the caller stay lead's.
 func (r *runner) campaign(ctx context.Context) (*locks.Lease, error) {
-	term, err := r.selector.Campaign(locks.WithoutLease(ctx))
+	term, err := r.selector.campaign(locks.WithoutLease(ctx), r.lock)
 	r.connected = r.connected || !session.Outage(err)
 	if err == nil || ctx.Err() == nil && !session.Outage(err) && !r.final(err) {
 		r.trouble.Note(r.selector.client.Logger(), "leader: campaigns fail", r.selector.path, err)

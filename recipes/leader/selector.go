@@ -22,7 +22,8 @@ import (
 // Curator: LeaderSelector.
 type LeaderSelector struct {
 	election
-	id string
+	id   string
+	opts []locks.Option
 
 	mu    ranked.Mutex[ranked.Leaf, LeaderSelector]
 	terms map[*locks.Lease]struct{} // terms that may not have ended
@@ -39,11 +40,11 @@ func NewLeaderSelector(client *framework.Client, path string, opts ...Option) *L
 	s := &LeaderSelector{
 		election: newElection(client, path, queue.LockMarkers(), o.problems), id: o.id, terms: map[*locks.Lease]struct{}{},
 	}
-	lockOpts := []locks.Option{locks.WithTrace(o.trace)}
+	s.opts = []locks.Option{locks.WithTrace(o.trace)}
 	if o.id != "" {
-		lockOpts = append(lockOpts, locks.WithLockData([]byte(o.id)))
+		s.opts = append(s.opts, locks.WithLockData([]byte(o.id)))
 	}
-	s.lock = locks.NewInterProcessMutex(client, path, lockOpts...)
+	s.lock = locks.NewInterProcessMutex(client, path, s.opts...)
 	return s
 }
 
@@ -62,10 +63,14 @@ func (s *LeaderSelector) ID() string { return s.id }
 //
 // Curator: LeaderSelector.start(), up to takeLeadership().
 func (s *LeaderSelector) Campaign(ctx context.Context) (*locks.Lease, error) {
+	return s.campaign(ctx, s.lock)
+}
+
+func (s *LeaderSelector) campaign(ctx context.Context, lock *locks.InterProcessMutex) (*locks.Lease, error) {
 	if s.err != nil {
 		return nil, &locks.AcquireError{Path: s.path, Err: s.err}
 	}
-	term, err := s.lock.Acquire(ctx)
+	term, err := lock.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func (r *recipe) config(dir string, k kind) queue.Config {
-	path, trace, waits, holds := r.path, r.trace, r.waits, r.holds
+	path, trace, waits, holds, waiting := r.path, r.trace, r.waits, r.holds, r.opts.Waiting
 	cfg := queue.Config{
 		Lock: r.id, Dir: dir, Marker: k.marker, Counts: queue.LockMarkers(r.opts.Node.Markers()...), Data: r.opts.Node.Bytes(),
 		LeaveMessage: revokeMessage,
@@ -27,6 +27,9 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 		Waiting: func(ctx context.Context, at queue.Progress) {
 			waits.waiting(ctx, path, at)
 			trace.waiting(ctx, Waiting{Path: path, Node: at.Node, Predecessor: at.Predecessor, Ahead: at.Ahead, OwnClient: at.OwnClient})
+			if waiting != nil {
+				waiting()
+			}
 		},
 		LongWait: func(ctx context.Context, at queue.Progress, waited time.Duration, first bool) {
 			waits.late(ctx, path, at, waited, first)
@@ -58,18 +61,11 @@ func (r *recipe) config(dir string, k kind) queue.Config {
 }
 
 func (r *recipe) vary(cfg *queue.Config) {
-	waiting, variant := cfg.Waiting, r.opts.Variant
-	cfg.Counts = map[string]bool{variant.Marker: false}
+	cfg.Counts = map[string]bool{r.opts.Variant.Marker: false}
 	for _, marker := range r.opts.Node.Markers() {
 		cfg.Counts[marker] = false
 	}
 	cfg.LeaveMessage, cfg.Asked = "", nil
-	cfg.Waiting = func(ctx context.Context, at queue.Progress) {
-		waiting(ctx, at)
-		if variant.Waiting != nil {
-			variant.Waiting()
-		}
-	}
 }
 
 // refuseSemaphore refuses a semaphore's directory, whose contenders stand in another queue.

@@ -14,6 +14,9 @@ type Options struct {
 	Node    NodeSettings
 	Trace   any  // a locks.Trace, whose package imports this one; nil without one
 	Callers bool // the log names the caller of a lease that the program drops
+	// Waiting, if it is not nil, is called on an acquire's goroutine when its contender has a node and begins to wait.
+	// It must not block.
+	Waiting func()
 
 	Problems setup.Problems
 	Variant  *Variant
@@ -47,8 +50,6 @@ func (s NodeSettings) Markers() []string {
 // leave.
 type Variant struct {
 	Marker string
-	// Waiting, if it is not nil, is called when a contender has a node and begins to wait. It must not block.
-	Waiting func()
 	// Ended, if it is not nil, is called when a lease has ended, before its node is removed. It must not block: it may
 	// hold up the end of other leases.
 	Ended func()

@@ -12,7 +12,7 @@ import (
 // option is a field of NodeSettings, unless a node can serve locks that differ in it: then it is named here.
 func TestOptionsThatAreNotOfTheNodeAreNamed(t *testing.T) {
 	options := reflect.TypeFor[lockopt.Options]()
-	want := []string{"Node", "Trace", "Callers", "Problems", "Variant"}
+	want := []string{"Node", "Trace", "Callers", "Waiting", "Problems", "Variant"}
 	var got []string
 	for i := range options.NumField() {
 		got = append(got, options.Field(i).Name)

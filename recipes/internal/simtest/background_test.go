@@ -232,18 +232,17 @@ var failures = map[string]struct {
 		return func() { w.allow("/dir", zk.PermAll) }
 	}},
 	"leader: a selector may not stand again": {"level=WARN /dir permission CREATE", func(w *scene) func() {
-		ctx, stop := context.WithCancel(w.Context())
-		ended := make(chan error, 1)
-		go func() {
-			ended <- leader.NewLeaderSelector(w.client, "/dir").Run(ctx, func(ctx context.Context) error {
-				<-ctx.Done()
-				return nil
-			})
-		}()
-		w.Cleanup(func() { stop(); <-ended })
-		synctest.Wait()
+		w.stand(w.client)
 		w.allow("/dir", zk.PermRead|zk.PermDelete)
 		w.do(w.server.Delete("/dir/" + w.server.Children("/dir")[0]))
+		return func() { w.allow("/dir", zk.PermAll) }
+	}},
+	"leader: a selector stands again behind another": {"level=WARN /dir permission CREATE", func(w *scene) func() {
+		w.stand(w.other)
+		mine := w.stand(w.client)
+		w.allow("/dir", zk.PermRead|zk.PermDelete)
+		all, err := mine.Participants(w.Context())
+		w.do(err, w.server.Delete(all[1].Path))
 		return func() { w.allow("/dir", zk.PermAll) }
 	}},
 	"cache: the chroot is gone": {"level=WARN path=/ chroot", func(w *scene) func() {
@@ -282,6 +281,20 @@ var failures = map[string]struct {
 		w.allow("/dir/count", zk.PermWrite)
 		return func() { w.allow("/dir/count", zk.PermAll) }
 	}},
+}
+
+func (w *scene) stand(client *framework.Client) *leader.LeaderSelector {
+	ctx, stop := context.WithCancel(w.Context())
+	selector, ended := leader.NewLeaderSelector(client, "/dir"), make(chan error, 1)
+	go func() {
+		ended <- selector.Run(ctx, func(ctx context.Context) error {
+			<-ctx.Done()
+			return nil
+		})
+	}()
+	w.Cleanup(func() { stop(); <-ended })
+	synctest.Wait()
+	return selector
 }
 
 func (w *scene) follow(opts ...cache.Option) *cache.CuratorCache {
