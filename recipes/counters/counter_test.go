@@ -161,9 +161,7 @@ func TestSetReplacesTheNumberOfANodeThatIsMadeBetweenItsRequests(t *testing.T) {
 		must(t, server.Create("/numbers", nil))
 		l, _ := newLong(t, server)
 		before(t, server, zktest.OpCreate2, func(int) { number(t, server, 40) })
-		if err := l.Set(t.Context(), 7); err != nil {
-			t.Error(err)
-		}
+		must(t, l.Set(t.Context(), 7))
 		wantNumber(t, server, 7)
 	})
 }

@@ -96,9 +96,7 @@ func TestAnAddThatQueuesWaitsForTheLockAndOthersPass(t *testing.T) {
 			t.Fatalf("got %+v, want it to wait for the lock", got)
 		default:
 		}
-		if err := lease.Release(); err != nil {
-			t.Error(err)
-		}
+		must(t, lease.Release())
 		if got := <-done; got != (added{305, 306, nil}) {
 			t.Errorf("got %+v, want it counted under the lock", got)
 		}
@@ -123,9 +121,7 @@ func TestAnAddWhoseContextEndsInTheQueueIsCertainAndLeavesIt(t *testing.T) {
 		if nodes := server.Children(lockPath); !slices.Equal(nodes, []string{lease.NodeName()}) {
 			t.Errorf("got lock nodes %q, want the holder's alone", nodes)
 		}
-		if err := lease.Release(); err != nil {
-			t.Error(err)
-		}
+		must(t, lease.Release())
 		wantNumber(t, server, 300)
 	})
 }

@@ -30,9 +30,7 @@ func TestNamesAreSortedAndThereAreNoneWithoutABasePath(t *testing.T) {
 		for _, path := range []string{base, "/"} {
 			for _, name := range []string{"b", "c", "a"} {
 				r, err := discovery.NewServiceDiscovery(client, path).Register(t.Context(), discovery.ServiceInstance{Name: name})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				t.Cleanup(func() { _ = r.Close() })
 			}
 		}
@@ -77,9 +75,7 @@ func TestNodesThatAreNoInstancesAreLeftOutAndNamedByTheError(t *testing.T) {
 		makeNode(t, server, orders+"/b", data(t, order("b", 80)))
 		makeNode(t, server, orders+"/c", nil)
 		makeNode(t, server, orders+"/d", data(t, order("d", 80)))
-		if err := server.SetACL(orders+"/d", zktest.ACL{Perms: zk.PermWrite, Scheme: "world", ID: "anyone"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.SetACL(orders+"/d", zktest.ACL{Perms: zk.PermWrite, Scheme: "world", ID: "anyone"}))
 		client, _ := newClient(t, server)
 		services := discovery.NewServiceDiscovery(client, base)
 		all, err := services.Instances(t.Context(), "orders")

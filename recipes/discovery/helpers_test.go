@@ -38,25 +38,27 @@ func newClient(t *testing.T, server *zktest.Server, opts ...framework.Option) (*
 		framework.WithDialer(link.DialContext), framework.WithSessionTimeout(sessionTimeout),
 		framework.WithRetryPolicy(retry.NTimes(5, 10*time.Millisecond)),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		link.Heal()
 		_ = client.Close()
 	})
-	if err := client.BlockUntilConnected(t.Context()); err != nil {
+	must(t, client.BlockUntilConnected(t.Context()))
+	return client, link
+}
+
+// must ends the test if err is not nil.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return client, link
 }
 
 func sessionOf(t *testing.T, client *framework.Client) int64 {
 	t.Helper()
 	s, err := client.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s.ID()
 }
 
@@ -71,9 +73,7 @@ func order(id string, port int) discovery.ServiceInstance {
 func register(t *testing.T, client *framework.Client, i discovery.ServiceInstance) *discovery.Registration {
 	t.Helper()
 	r, err := discovery.NewServiceDiscovery(client, base).Register(t.Context(), i)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return r
 }
@@ -82,9 +82,7 @@ func register(t *testing.T, client *framework.Client, i discovery.ServiceInstanc
 func follow(t *testing.T, client *framework.Client) *discovery.ServiceCache {
 	t.Helper()
 	c := discovery.NewServiceDiscovery(client, base).NewServiceCache("orders")
-	if err := c.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start(t.Context()))
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -93,17 +91,13 @@ func follow(t *testing.T, client *framework.Client) *discovery.ServiceCache {
 func data(t *testing.T, i discovery.ServiceInstance) []byte {
 	t.Helper()
 	text, err := i.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }
 
 func makeNode(t *testing.T, server *zktest.Server, path string, data []byte) {
 	t.Helper()
-	if err := server.Create(path, data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Create(path, data))
 }
 
 // makeService makes the parents that registrations would.
@@ -115,16 +109,12 @@ func makeService(t *testing.T, server *zktest.Server) {
 
 func setNode(t *testing.T, server *zktest.Server, path string, data []byte) {
 	t.Helper()
-	if err := server.SetData(path, data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.SetData(path, data))
 }
 
 func deleteNode(t *testing.T, server *zktest.Server, path string) {
 	t.Helper()
-	if err := server.Delete(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Delete(path))
 }
 
 // brief is an instance in a word.

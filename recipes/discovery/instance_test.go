@@ -116,9 +116,7 @@ func TestAnInstanceIsEnabledUnlessItSaysOtherwise(t *testing.T) {
 func TestUnknownFieldsPassThrough(t *testing.T) {
 	text := `{"name":"orders","ID":"x","id":"7","later":{"b": [1.50, "<"]},"address":null,"Port":null}`
 	var i discovery.ServiceInstance
-	if err := json.Unmarshal([]byte(text), &i); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(text), &i))
 	if got := fmt.Sprintf("%s %s", i.ID, i.Extra); got != `7 map[ID:"x" Port:null later:{"b": [1.50, "<"]}]` {
 		t.Errorf("got ID and Extra %s", got)
 	}
@@ -143,9 +141,7 @@ func TestPayloadsPassThrough(t *testing.T) {
 		`{"@class":"no.such.Class","id":9007199254740993,"f":1.10}`, `["java.lang.Long",9223372036854775807]`, `"text"`, `1e400`, `false`, `[]`,
 	} {
 		var i discovery.ServiceInstance
-		if err := json.Unmarshal([]byte(`{"name":"orders","id":"7","payload":`+payload+`}`), &i); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(`{"name":"orders","id":"7","payload":`+payload+`}`), &i))
 		if got := string(data(t, i)); string(i.Payload) != payload || !strings.Contains(got, `"payload":`+payload+`,"`) {
 			t.Errorf("got the payload %s, written in %s, want %s", i.Payload, got, payload)
 		}

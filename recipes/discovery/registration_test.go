@@ -109,9 +109,7 @@ func TestAClientRegistersAnIDOnce(t *testing.T) {
 			t.Errorf("the second: got %v, want ErrKept", err)
 		}
 		wantNode(t, server, orders+"/7", r.Instance(), sessionOf(t, client))
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, r.Close())
 		if again := register(t, client, order("7", 81)); !again.There() {
 			t.Error("after Close the ID is not there again")
 		}
@@ -121,9 +119,7 @@ func TestAClientRegistersAnIDOnce(t *testing.T) {
 func TestASecondProcessWaitsUntilTheFirstHasGone(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, server *zktest.Server, first *framework.Client, link *zktest.Link, r *discovery.Registration){
 		"by Close": func(t *testing.T, _ *zktest.Server, _ *framework.Client, _ *zktest.Link, r *discovery.Registration) {
-			if err := r.Close(); err != nil {
-				t.Error(err)
-			}
+			must(t, r.Close())
 		},
 		"by its death": func(_ *testing.T, _ *zktest.Server, _ *framework.Client, link *zktest.Link, _ *discovery.Registration) {
 			link.Cut()
@@ -188,9 +184,7 @@ func TestAPermanentInstanceIsTakenOverFromAProcessThatHasEnded(t *testing.T) {
 			i := order("7", 80)
 			i.Type = serviceType
 			register(t, first, i)
-			if err := first.Close(); err != nil {
-				t.Error(err)
-			}
+			must(t, first.Close())
 			before, there := server.Stat(orders + "/7")
 			second, _ := newClient(t, server)
 			i.Port = pointer(65535)

@@ -20,9 +20,7 @@ func TestAnUpdateReplacesWhatTheNodeHasAndLaterNodesHaveIt(t *testing.T) {
 		r := register(t, client, i)
 		registered := r.Instance().Registered
 		time.Sleep(time.Minute)
-		if err := r.Update(t.Context(), order("7", 81)); err != nil {
-			t.Error(err)
-		}
+		must(t, r.Update(t.Context(), order("7", 81)))
 		want := order("7", 81)
 		want.Registered = registered
 		wantNode(t, server, orders+"/7", want, sessionOf(t, client))
@@ -30,9 +28,7 @@ func TestAnUpdateReplacesWhatTheNodeHasAndLaterNodesHaveIt(t *testing.T) {
 		time.Sleep(time.Second)
 		wantNode(t, server, orders+"/7", want, sessionOf(t, client))
 		want.Registered = time.Now().Add(time.Hour)
-		if err := r.Update(t.Context(), want); err != nil {
-			t.Error(err)
-		}
+		must(t, r.Update(t.Context(), want))
 		wantNode(t, server, orders+"/7", want, sessionOf(t, client))
 		if got := r.Instance(); brief(got) != "7:81" || !got.Registered.Equal(want.Registered.Truncate(time.Millisecond)) {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -46,9 +42,7 @@ func TestAnUpdateBackToWhatTheNodeHadBeforeIsWritten(t *testing.T) {
 		client, _ := newClient(t, server)
 		r := register(t, client, order("7", 80))
 		for _, port := range []int{81, 80, 81, 80} {
-			if err := r.Update(t.Context(), order("7", port)); err != nil {
-				t.Error(err)
-			}
+			must(t, r.Update(t.Context(), order("7", port)))
 			wantNode(t, server, orders+"/7", r.Instance(), sessionOf(t, client))
 		}
 	})

@@ -16,18 +16,14 @@ func again(t *testing.T, client *framework.Client, i discovery.ServiceInstance, 
 	t.Helper()
 	path := orders + "/" + i.ID
 	_, err := client.Transaction(t.Context(), framework.DeleteOp(path, -1), framework.CreateOp(path, data(t, i), framework.WithMode(mode)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // create creates the node of an instance as a client.
 func create(t *testing.T, client *framework.Client, i discovery.ServiceInstance, mode framework.CreateMode) {
 	t.Helper()
 	_, _, err := client.Create(t.Context(), orders+"/"+i.ID, data(t, i), framework.WithMode(mode), framework.CreatingParentContainersIfNeeded())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // As Java does when it reconnects.
@@ -63,9 +59,7 @@ func TestAnInstanceThatWasSeenToGoIsDeletedAndCreated(t *testing.T) {
 		create(t, java, order("a", 80), framework.Ephemeral)
 		heard := subscribe(follow(t, client))
 		heard.want(t, "created a:80", "synced")
-		if err := java.Delete(t.Context(), orders+"/a", -1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, java.Delete(t.Context(), orders+"/a", -1))
 		synctest.Wait()
 		create(t, java, order("a", 80), framework.Ephemeral)
 		heard.want(t, "deleted a:80", "created a:80")
@@ -133,9 +127,7 @@ func TestANodeThatIsRegisteredAgainCountsAsWhatItIs(t *testing.T) {
 		for range 2 {
 			path := orders + "/a"
 			_, err := java.Transaction(t.Context(), framework.DeleteOp(path, -1), framework.CreateOp(path, []byte("{"), framework.WithMode(framework.Ephemeral)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			synctest.Wait()
 			if c.Bad()["a"] == nil {
 				t.Error("got no bad node, want a")
@@ -159,9 +151,7 @@ func TestAServiceWhoseNodeIsMadeAgainLosesNoInstance(t *testing.T) {
 		heard := subscribe(c)
 		heard.want(t, "created a:80", "created b:80", "synced")
 		link.Cut()
-		if err := java.Delete(t.Context(), orders, -1, framework.DeletingChildrenIfNeeded()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, java.Delete(t.Context(), orders, -1, framework.DeletingChildrenIfNeeded()))
 		create(t, java, order("a", 81), framework.Ephemeral)
 		link.Heal()
 		time.Sleep(sessionTimeout / 2)

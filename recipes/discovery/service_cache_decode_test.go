@@ -22,9 +22,7 @@ func TestACacheDecodesNoInstanceAgainForChangesOfAnother(t *testing.T) {
 				}
 			}
 			setNode(t, server, orders+"/b", data(t, order("b", 81+change)))
-			if err := c.Sync(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Sync(t.Context()))
 		}
 		if len(copies) != 1 {
 			t.Errorf("got %d copies of an instance that has not changed, want one", len(copies))

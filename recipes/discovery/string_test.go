@@ -47,9 +47,7 @@ func TestCachesAndRegistrationsArePrintedWhileTheyChange(t *testing.T) {
 			}
 		}()
 		for port := range 20 {
-			if err := r.Update(t.Context(), order("a", port)); err != nil {
-				t.Error(err)
-			}
+			must(t, r.Update(t.Context(), order("a", port)))
 			for range c.Instances() {
 				continue
 			}

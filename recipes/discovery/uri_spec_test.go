@@ -12,9 +12,7 @@ import (
 func parsed(t *testing.T, text string) *discovery.URISpec {
 	t.Helper()
 	u, err := discovery.ParseURISpec(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return u
 }
 
