@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/gocurator/curator/framework"
 	"github.com/gocurator/curator/framework/zktest"
 	"github.com/gocurator/curator/recipes/nodes"
@@ -45,6 +47,15 @@ func TestCloseRemovesTheNodeOfTheSessionBeforeWhateverAnswerIsLost(t *testing.T)
 			})
 		})
 	}
+}
+
+func TestCloseSaysThatTheNodeOfTheSessionBeforeMayNotBeRemoved(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		node, _, release := afterItsSession(t, server)
+		wantErr(t, server.SetACL("/services/web", anyone(zk.PermAll&^zk.PermDelete)))
+		time.AfterFunc(time.Second, release)
+		wantErr(t, node.Close(), zk.ErrNoAuth)
+	})
 }
 
 func TestCloseInAnOutageAfterItsSessionEndsWithTheConnectionTimeout(t *testing.T) {

@@ -92,18 +92,25 @@ func TestStartThatEndsAfterALostCreateLeavesTheNodeThatAnotherHasCreatedMeanwhil
 // This client looks: there is no node. Its create is executed, and the answer is lost with the connection. The next try
 // is answered with zk.ErrNodeExists. It looks, and ctx ends before the answer: the node has the data of the create.
 func TestStartThatEndsAfterTheLostAnswerToItsCreateRemovesItsNode(t *testing.T) {
-	inBubble(t, func(t *testing.T, server *zktest.Server) {
-		makeNode(t, server, "/services/web", "")
-		client, _ := newClient(t, server)
-		server.DropReply(zktest.Match{Op: zktest.OpCreate2, Path: path})
-		executed := record(t, server, path)
-		rightBefore(t, server, zktest.OpCreate2, func() {
-			server.DelayReply(zktest.Match{Op: zktest.OpGetData, Path: path}, 2*time.Second)
+	for perms, want := range map[int32][]string{zk.PermAll: {"Created=up", "Deleted"}, zk.PermAll &^ zk.PermDelete: {"Created=up"}} {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			makeNode(t, server, "/services/web", "")
+			wantErr(t, server.SetACL("/services/web", anyone(perms)))
+			var log warnings
+			client, _ := newClient(t, server, log.option())
+			server.DropReply(zktest.Match{Op: zktest.OpCreate2, Path: path})
+			executed := record(t, server, path)
+			rightBefore(t, server, zktest.OpCreate2, func() {
+				server.DelayReply(zktest.Match{Op: zktest.OpGetData, Path: path}, 2*time.Second)
+			})
+			wantErr(t, newNode(t, client, path, "up", persistent...).Start(within(t, time.Second)), context.DeadlineExceeded)
+			time.Sleep(2 * time.Second)
+			executed.want(t, want...)
+			if got := log.count("could not be removed"); got != 2-len(want) {
+				t.Errorf("permissions %d: got %d warnings, want %d", perms, got, 2-len(want))
+			}
 		})
-		wantErr(t, newNode(t, client, path, "up", persistent...).Start(within(t, time.Second)), context.DeadlineExceeded)
-		time.Sleep(2 * time.Second)
-		executed.want(t, "Created=up", "Deleted")
-	})
+	}
 }
 
 // This client's create is executed, and its connection ends without the answer; so do the connections of all further
