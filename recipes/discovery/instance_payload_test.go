@@ -48,6 +48,7 @@ func TestPayloadsThatAreArraysAreDecodedWhole(t *testing.T) {
 	wantPayload(t, `["a","b"]`, []string{"a", "b"})
 	wantPayload(t, `["a","b","c"]`, []string{"a", "b", "c"})
 	wantPayload(t, `[1,2]`, []int{1, 2})
+	wantPayload(t, `[1,2]`, any([]any{1.0, 2.0}))
 	wantPayload(t, `[]`, []int{})
 	wantPayload(t, `["a",{"x":1}]`, [2]any{"a", map[string]any{"x": 1.0}})
 	wantPayload(t, `["a",["b",3]]`, []any{"b", 3.0}) // as Java takes it

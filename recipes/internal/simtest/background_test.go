@@ -194,7 +194,7 @@ var failures = map[string]struct {
 		}
 	}},
 	"discovery: an instance cannot be decoded": {"level=WARN /dir/jobs instance", func(w *scene) func() {
-		w.do(w.server.Create("/dir/jobs", nil), w.server.Create("/dir/jobs/1", []byte("{")), w.server.Create("/dir/jobs/2", nil))
+		w.do(w.server.Create("/dir/jobs", nil), w.server.Create("/dir/jobs/1", []byte("{")), w.server.Create("/dir/jobs/2", nil), w.server.Create("/dir/jobs/3", nil))
 		services := discovery.NewServiceDiscovery(w.client, "/dir").NewServiceCache("jobs")
 		w.do(services.Start(w.Context()))
 		w.Cleanup(func() { _ = services.Close() })
@@ -205,12 +205,20 @@ var failures = map[string]struct {
 			}
 		}
 		read()
-		w.do(w.server.SetData("/dir/jobs/2", []byte(`{"name":"jobs","id":"2"}`)))
+		good := []byte(`{"name":"jobs","id":"1"}`)
+		w.do(w.server.SetData("/dir/jobs/2", good))
 		read()
 		return func() {
-			w.do(w.server.Delete("/dir/jobs/1"), w.server.Delete("/dir/jobs/2"))
+			w.do(w.server.Delete("/dir/jobs/1"), w.server.Delete("/dir/jobs/2"), w.server.SetData("/dir/jobs/3", good))
 			read()
 		}
+	}},
+	"discovery: an instance cannot be decoded, until Close": {"level=WARN /dir/jobs instance", func(w *scene) func() {
+		w.do(w.server.Create("/dir/jobs", nil), w.server.Create("/dir/jobs/1", nil))
+		services := discovery.NewServiceDiscovery(w.client, "/dir").NewServiceCache("jobs")
+		w.do(services.Start(w.Context()))
+		services.Bad()
+		return func() { w.do(services.Close()) }
 	}},
 	"leader: a latch may not stand again": {"level=WARN /dir permission CREATE", func(w *scene) func() {
 		latch := leader.NewLeaderLatch(w.client, "/dir")
