@@ -56,6 +56,11 @@ func TestEventsWithThePathOfAnotherNodeAreNoticedBeforeTheyCostAChange(t *testin
 				if n := log.count("path of another node"); n > 1 {
 					t.Errorf("logged %d times, want once at most", n)
 				}
+				_ = c.Close()
+				time.Sleep(time.Second)
+				if left := watches(server); len(left) > 0 {
+					t.Errorf("after Close: got the watches %q, want none", left)
+				}
 			}, zktest.WithKeeper("26.4"))
 		})
 	}

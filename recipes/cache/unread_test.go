@@ -152,3 +152,27 @@ func TestWhatACacheLacksLaterIsReadAgainWithTheRest(t *testing.T) {
 		}
 	}, zktest.WithVersion("3.5"))
 }
+
+func TestAPartThatACacheStillLacksHoldsUpNoOther(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *zktest.Server) {
+		makeNode(t, server, "/t", "")
+		client, _ := newClient(t, server, framework.WithMaxResponse(4<<10))
+		c := start(t, client, "/t")
+		for i := range 270 {
+			_ = server.Create(fmt.Sprintf("/t/%c", 'a'+i/90), nil)
+			_ = server.Create(fmt.Sprintf("/t/%c/%0100d", 'a'+i/90, i), nil)
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(3 * time.Minute)
+		for left := 269; left >= 0; left-- {
+			_ = server.Delete(fmt.Sprintf("/t/%c/%0100d", 'a'+left/90, left))
+			if left%90 > 0 {
+				continue
+			}
+			time.Sleep(time.Minute)
+			if got, want := c.Stats(), left/90; got.Unreadable != want || got.Readings != 1 || c.Synced() != (want == 0) {
+				t.Errorf("got %+v and synced %v a minute after another part can be listed, want %d left, and one reading", got, c.Synced(), want)
+			}
+		}
+	}, zktest.WithVersion("3.5"))
+}
