@@ -123,11 +123,8 @@ func (e *TransactionError) Unwrap() error { return e.Err }
 func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 	parts := make([]transport.Op, len(ops))
 	for i, op := range ops {
-		absolute, err := op.path, op.err
-		if err == nil && !op.absolute {
-			absolute, err = c.AbsolutePath(op.path)
-		}
-		if err != nil {
+		absolute, err := c.pathOf(op)
+		if err = cmp.Or(op.err, err); err != nil {
 			return nil, &TransactionError{Index: i, Op: op.name, Path: op.path, Err: err}
 		}
 		parts[i] = op.build(absolute, c.core)
@@ -146,6 +143,14 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 	return c.results(ops, answers)
 }
 
+// pathOf returns the path of op as the server knows it.
+func (c *Client) pathOf(op Op) (string, error) {
+	if op.absolute {
+		return op.path, nil
+	}
+	return c.AbsolutePath(op.path)
+}
+
 // unexecuted reports whether err proves that a request was not executed.
 func unexecuted(err error) bool {
 	return slices.ContainsFunc([]error{
@@ -158,10 +163,7 @@ func (c *Client) missingParent(op Op, err error) error {
 	if op.name != "create" || !errors.Is(err, zk.ErrNoNode) {
 		return err
 	}
-	absolute, invalid := c.AbsolutePath(op.path)
-	if invalid != nil {
-		return err // the server has taken it for a path
-	}
+	absolute, _ := c.pathOf(op) // the server has taken it for a path
 	if chroot := c.core.cfg.chroot; path.Dir(absolute) == chroot {
 		return fmt.Errorf("%w: %w: %s", ErrNoChroot, err, chroot)
 	}

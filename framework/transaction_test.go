@@ -57,12 +57,14 @@ func TestATransactionNamesThePartThatFailed(t *testing.T) {
 func TestATransactionNamesTheParentThatIsMissing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *env) {
 		client := w.Client.UsingNamespace("new")
-		_, err := client.Transaction(t.Context(), framework.CreateOp("/a", nil))
-		wantErr(t, err, zk.ErrNoNode)
-		if want := `"/new" has to be made before`; !strings.Contains(err.Error(), want) {
-			t.Errorf("got %q, want it to contain %q", err, want)
+		for _, op := range []framework.Op{framework.CreateOp("/a", nil), framework.CreateOp("/new/a", nil).Absolute()} {
+			_, err := client.Transaction(t.Context(), op)
+			wantErr(t, err, zk.ErrNoNode)
+			if want := `"/new" has to be made before`; !strings.Contains(err.Error(), want) {
+				t.Errorf("got %q, want it to contain %q", err, want)
+			}
 		}
-		_, err = client.Transaction(t.Context(), framework.SetOp("/a", nil, -1))
+		_, err := client.Transaction(t.Context(), framework.SetOp("/a", nil, -1))
 		wantErr(t, err, zk.ErrNoNode)
 		if strings.Contains(err.Error(), "/new") {
 			t.Errorf("got %q, want no word of a parent: the part changes a node", err)
