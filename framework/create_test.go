@@ -129,19 +129,51 @@ func TestTheNamespacesNodeIsMade(t *testing.T) {
 	})
 }
 
-// Create makes a namespace's node that is missing. The chroot of a client without a namespace is not one.
+// Create makes a namespace's node that is missing. The chroot is not one: it is never made, and the error of whatever
+// lacks a parent because of it says so.
 func TestAClientWithoutANamespaceDoesNotMakeItsChroot(t *testing.T) {
-	for name, opts := range map[string][]framework.CreateOption{
-		"plain": nil, "protected": {framework.WithProtection()}, "or set": {framework.OrSetData(-1)},
+	type creation func(client *framework.Client, path string) error
+	create := func(opts ...framework.CreateOption) creation {
+		return func(client *framework.Client, path string) error {
+			_, _, err := client.Create(context.Background(), path, nil, opts...)
+			return err
+		}
+	}
+	for name, do := range map[string]creation{
+		"plain": create(), "protected": create(framework.WithProtection()), "or set": create(framework.OrSetData(-1)),
+		"sequential": create(framework.WithMode(framework.EphemeralSequential)),
+		"container":  create(framework.WithMode(framework.Container)),
+		"TTL":        create(framework.WithMode(framework.PersistentWithTTL), framework.WithTTL(time.Minute)),
+		"parents":    create(framework.CreatingParentsIfNeeded()),
+		"containers": create(framework.CreatingParentContainersIfNeeded()),
+		"transaction": func(client *framework.Client, path string) error {
+			_, err := client.Transaction(context.Background(), framework.CheckOp("/", -1).Absolute(), framework.CreateOp(path, nil))
+			return err
+		},
+		"absolute": func(client *framework.Client, path string) error {
+			absolute, _ := client.AbsolutePath(path)
+			_, err := client.Transaction(context.Background(), framework.CreateOp(absolute, nil).Absolute())
+			return err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *env) {
 				w.Make("/app")
 				client := w.Dial("zk:2181/app")
 				must(t, client.BlockUntilConnected(t.Context()))
+				makes := name == "parents" || name == "containers"
+				if err := do(client, "/p/n"); makes != (err == nil) || errors.Is(err, framework.ErrNoChroot) {
+					t.Errorf("with the chroot: got %v, want the parent made: %t, and no word of the chroot", err, makes)
+				}
+				_ = client.Delete(t.Context(), "/p", -1, framework.DeletingChildrenIfNeeded())
 				must(t, w.Server.Delete("/app"))
-				_, _, err := client.Create(t.Context(), "/n", nil, opts...)
-				wantErr(t, err, zk.ErrNoNode)
+				for path, client := range map[string]*framework.Client{"/n": client, "/p/n": client, "/q": client.UsingNamespace("space")} {
+					err := do(client, path)
+					wantErr(t, err, framework.ErrNoChroot)
+					if path != "/q" && !makes {
+						wantErr(t, err, zk.ErrNoNode)
+					}
+				}
 				if w.Server.Exists("/app") {
 					t.Error("got /app made by its client, want it missing")
 				}

@@ -116,8 +116,8 @@ func (e *TransactionError) Unwrap() error { return e.Err }
 // It blocks like every operation, and retries if it certainly was not executed. If the connection broke after it was
 // sent, it returns [ErrConnectionLost]: to repeat it could do everything twice.
 //
-// Errors: a [*TransactionError] that unwraps to the server's answer for the part that failed, such as zk.ErrNoNode, or
-// to an op's own error; those of all operations.
+// Errors: a [*TransactionError] that unwraps to the server's answer for the part that failed, such as zk.ErrNoNode, and
+// to [ErrNoChroot] if a node is to be created without the chroot, or to an op's own error; those of all operations.
 //
 // Curator: CuratorFramework.transaction().forOperations().
 func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
@@ -134,6 +134,9 @@ func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {
 		answers, err = s.Multi(ctx, parts)
 		if err != nil && live.Retryable(err) && !unexecuted(err) {
 			return &finalError{err}
+		}
+		for i, a := range answers {
+			answers[i].Err = c.missingParent(ctx, s, ops[i], a.Err)
 		}
 		return err
 	})
@@ -158,16 +161,17 @@ func unexecuted(err error) bool {
 	}, func(refusal error) bool { return errors.Is(err, refusal) })
 }
 
-// missingParent names the node that a creation lacks. In a namespace it can be one that the caller never named.
-func (c *Client) missingParent(op Op, err error) error {
+// missingParent names the node that a creation lacks. It can be one that the caller never named.
+func (c *Client) missingParent(ctx context.Context, s *live.Session, op Op, err error) error {
 	if op.name != "create" || !errors.Is(err, zk.ErrNoNode) {
 		return err
 	}
 	absolute, _ := c.pathOf(op) // the server has taken it for a path
-	if chroot := c.core.cfg.chroot; path.Dir(absolute) == chroot {
-		return fmt.Errorf("%w: %w: %s", ErrNoChroot, err, chroot)
+	parent := path.Dir(absolute)
+	if err = s.OrNoChroot(ctx, parent, err); errors.Is(err, ErrNoChroot) {
+		return err
 	}
-	return fmt.Errorf("%w: %q has to be made before, since transactions make no parents", err, path.Dir(absolute))
+	return fmt.Errorf("%w: %q has to be made before, since transactions make no parents", err, parent)
 }
 
 // results takes the first error for the failed part's: it is its own.
@@ -175,7 +179,7 @@ func (c *Client) results(ops []Op, answers []transport.OpResult) ([]Result, erro
 	results := make([]Result, len(answers))
 	for i, a := range answers {
 		if a.Err != nil {
-			return nil, &TransactionError{Index: i, Op: ops[i].name, Path: ops[i].path, Err: c.missingParent(ops[i], a.Err)}
+			return nil, &TransactionError{Index: i, Op: ops[i].name, Path: ops[i].path, Err: a.Err}
 		}
 		if a.Path != "" {
 			results[i].Path = c.RelativePath(a.Path)

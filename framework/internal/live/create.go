@@ -14,6 +14,11 @@ func (s *Session) Create(ctx context.Context, c *Creation) (session.CreatedNode,
 	return s.maker.create(ctx, c)
 }
 
+// OrNoChroot returns err, by which dir is missing, together with [session.ErrNoChroot] if the chroot above it is.
+func (s *Session) OrNoChroot(ctx context.Context, dir string, err error) error {
+	return s.maker.orNoChroot(ctx, dir, err)
+}
+
 // CreateProtected is for [session.Nodes].
 func (s *Session) CreateProtected(ctx context.Context, dir, name string, data []byte) (session.CreatedNode, error) {
 	return s.maker.createProtected(ctx, dir, name, data, true)

@@ -46,8 +46,8 @@ func (m *maker) create(ctx context.Context, c *Creation) (session.CreatedNode, e
 			err = m.makeParents(ctx, c.Dir, c.ParentMode)
 		case c.Namespace != "" && tries == 0:
 			err = m.makeParents(ctx, c.Namespace, session.Container)
-		case c.Dir == m.cfg.Chroot && errors.Is(m.findChroot(ctx), session.ErrNoChroot):
-			err = fmt.Errorf("%w: %w: %s", session.ErrNoChroot, err, c.Dir)
+		default:
+			err = m.orNoChroot(ctx, c.Dir, err)
 		}
 		if err != nil {
 			return session.CreatedNode{}, err
@@ -117,6 +117,17 @@ func (m *maker) findChroot(ctx context.Context) error {
 	default:
 		return err
 	}
+}
+
+// orNoChroot is [Session.OrNoChroot].
+func (m *maker) orNoChroot(ctx context.Context, dir string, err error) error {
+	if m.cfg.Chroot == "" || !strings.HasPrefix(dir+"/", m.cfg.Chroot+"/") {
+		return err
+	}
+	if missing := m.findChroot(ctx); errors.Is(missing, session.ErrNoChroot) {
+		return fmt.Errorf("%w: %w", missing, err)
+	}
+	return err
 }
 
 // makeParent creates dir, as a persistent node at a server without containers.
