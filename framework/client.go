@@ -83,9 +83,10 @@ func (c *Client) NonNamespaceView() *Client { return c.core.root }
 // Close ends the client: every wait returns [ErrClosed], every lease ends, and then the server closes the session,
 // which removes its ephemeral nodes. Close returns when all goroutines of the client have ended but callbacks: it does
 // not wait for one that is running, and none begins after it but one that was about to. The log handler and traces get
-// a second for what waits for them; the rest is dropped. A look-up of SRV records that is under way ends later, at its
-// deadline: Go's resolver heeds nothing else. Closing any facade closes all; again is allowed. Every callback may call
-// it.
+// a second for what waits for them; the rest is dropped. Calls that are under way may outlast Close:
+// look-ups of SRV records, which Go's resolver ends at their deadline only, and those of a dialer, look-up, list of
+// servers or SASL mechanism that ignores the end of its ctx. Closing any facade closes all; again is allowed. Every
+// callback may call it.
 //
 // Close also waits for a handshake under way, whose session would stay behind. The error says that no server confirmed
 // the session's end within a second: its nodes then stay until it expires.

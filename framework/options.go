@@ -148,8 +148,9 @@ func WithDialer(dial func(ctx context.Context, network, address string) (net.Con
 // such as a headless service of Kubernetes: each attempt to connect looks all hosts up, and tries the address that was
 // not tried for the longest time. While a look-up fails, its last answer stands in. An attempt does not wait long for
 // lookup, and a late answer counts for the next one: ctx ends with the client, and after a minute, or the connection
-// timeout if that is longer. A later attempt calls lookup for a host beside a call that is late, but not a third
-// time: lookup must be safe for concurrent use. Without this option, a client with a [WithDialer] looks nothing up.
+// timeout if that is longer. A later attempt calls lookup for a host beside a call that is late, so lookup must be safe
+// for concurrent use. There is no third call beside two: if both hang, the last answer stands in until one has ended.
+// Without this option, a client with a [WithDialer] looks nothing up.
 func WithLookup(lookup func(ctx context.Context, host string) (ips []string, err error)) Option {
 	return func(c *config) {
 		c.refuse(lookup == nil, "look-up function is nil")

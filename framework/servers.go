@@ -19,9 +19,9 @@ type serversFunc = func(ctx context.Context) (servers []string, err error)
 // Servers are "host:port" or "host"; SRV records that another resolver than [net.DefaultResolver] finds are such a
 // list, too. An attempt does not wait long for list, and a late answer counts for the next one. ctx ends with the
 // client, and after a minute, or the connection timeout if that is longer. A later attempt calls list beside a call
-// that is late, but not a third time: list must be safe for concurrent use. A connection to a server that is no longer
-// listed stays until it breaks. A [*ConnectError] names failures of list, and wrong entries, as of the "list of
-// servers".
+// that is late, so list must be safe for concurrent use. There is no third call beside two: if both hang, the last
+// right list counts until one has ended. A connection to a server that is no longer listed stays until it breaks. A
+// [*ConnectError] names failures of list, and wrong entries, as of the "list of servers".
 //
 // Curator: CuratorFrameworkFactory.Builder.ensembleProvider().
 func WithServers(list func(ctx context.Context) (servers []string, err error)) Option {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +15,7 @@ import (
 	"github.com/gocurator/curator/framework/zktest"
 )
 
-// The bubbles prove that no goroutine is left.
+// The bubbles prove that no goroutine is left. After Close nothing is looked up or dialed.
 func TestCloseIsPromptInEveryPhase(t *testing.T) {
 	black := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		<-ctx.Done()
@@ -23,6 +24,8 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 	for name, c := range map[string]struct {
 		dial     func(link *zktest.Link) dialFunc
 		bring    func(srv *zktest.Server, link *zktest.Link, heard *recorder, t *testing.T)
+		noList   bool          // the list of servers does not come
+		lookup   time.Duration // how long each look-up but the first takes
 		answered bool
 		takes    time.Duration
 	}{
@@ -32,6 +35,15 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 			link.Cut()
 			time.Sleep(time.Minute + 100*time.Millisecond)
 		}},
+		"waiting for the list": {
+			bring:  func(*zktest.Server, *zktest.Link, *recorder, *testing.T) { time.Sleep(100 * time.Millisecond) },
+			noList: true,
+		},
+		"looking up": {bring: func(_ *zktest.Server, link *zktest.Link, heard *recorder, t *testing.T) {
+			attach(t, heard)
+			link.Cut()
+			time.Sleep(100 * time.Millisecond)
+		}, lookup: time.Second, takes: 100 * time.Millisecond},
 		"in the handshake": {
 			dial:  func(link *zktest.Link) dialFunc { link.SetLatency(time.Second); return link.DialContext },
 			bring: func(*zktest.Server, *zktest.Link, *recorder, *testing.T) { time.Sleep(2500 * time.Millisecond) },
@@ -65,12 +77,30 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 				if c.dial != nil {
 					dial = c.dial(link)
 				}
-				tr, heard := start(t, dial)
+				var asked, looked atomic.Int32
+				tr, heard := start(t, func(ctx context.Context, network, address string) (net.Conn, error) {
+					asked.Add(1)
+					return dial(ctx, network, address)
+				}, func(cfg *transport.Config) {
+					cfg.Route = transport.NewRoute(func(ctx context.Context) []string {
+						asked.Add(1)
+						if c.noList {
+							<-ctx.Done()
+						}
+						return []string{"zk:2181"}
+					}, func(context.Context, string) ([]string, error) {
+						asked.Add(1)
+						if looked.Add(1) > 1 {
+							time.Sleep(c.lookup)
+						}
+						return []string{"10.0.0.1"}, nil
+					})
+				})
 				if c.bring != nil {
 					synctest.Wait()
 					c.bring(srv, link, heard, t)
 				}
-				before := time.Now()
+				before, questions := time.Now(), asked.Load()
 				if got := tr.Close(time.Second); got != c.answered && c.bring != nil {
 					t.Errorf("the farewell was answered: got %t, want %t", got, c.answered)
 				}
@@ -81,6 +111,9 @@ func TestCloseIsPromptInEveryPhase(t *testing.T) {
 				time.Sleep(time.Hour)
 				if len(heard.all()) != events {
 					t.Errorf("got the events %v after Close, want none", heard.all()[events:])
+				}
+				if n := asked.Load() - questions; n > 0 && c.bring != nil {
+					t.Errorf("got %d dials and look-ups after Close, want none", n)
 				}
 				if tr.Send(transport.Sync("/", func(error) {})) {
 					t.Error("got a call taken after Close, want it refused")

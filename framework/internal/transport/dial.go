@@ -49,7 +49,10 @@ func (t *Transport) dial(network, _ string, _ time.Duration) (net.Conn, error) {
 
 // connect makes one attempt: at the server that is to be examined, or at the next one.
 func (t *Transport) connect(network string, suspect *Address) (*link, error) {
-	if suspect != nil {
+	switch {
+	case t.ctx.Err() != nil: // by Close, in the pause for instance
+		return nil, errClosing
+	case suspect != nil:
 		return t.examine(network, *suspect)
 	}
 	attempt, _ := t.cfg.Route.limits(t.ask(), t.cfg.ConnectionTimeout)
@@ -100,6 +103,9 @@ var errDialer = errors.New("the dialer has not returned, although its context ha
 // open opens a connection and secures it. It calls the dialer, which is the user's and may not heed its context. A
 // connection that comes too late is closed.
 func (t *Transport) open(ctx context.Context, network string, a Address) (net.Conn, error) {
+	if err := t.ctx.Err(); err != nil { // by Close while servers were looked up
+		return nil, err
+	}
 	type outcome struct {
 		conn net.Conn
 		err  error
