@@ -79,7 +79,10 @@ func (a actor) serve(who string, term *locks.Lease) {
 	a.Note(who, "leads with %d", o.token)
 	a.alone(who)
 	long := 3 * time.Second
-	if a.Pick(4) == 0 {
+	switch {
+	case a.Limited():
+		long = 3 * simtest.SessionTimeout // enough to be lost, and not to be heard of
+	case a.Pick(4) == 0:
 		long = 2 * simtest.SessionTimeout // enough to be lost
 	}
 	select {

@@ -18,7 +18,8 @@ import (
 const SessionTimeout = 10 * time.Second
 
 // limitedSeeds is 4: in every fourth seed clients ask for longer sessions at first, and the limits of servers change at
-// restarts and elections, but are never below what a server has granted every client before.
+// restarts, elections and handshakes whose answers are lost, but are never below what a server has granted every client
+// before.
 const limitedSeeds = 4
 
 // An Env is the surroundings of one simulation.
@@ -53,15 +54,16 @@ func New(t *testing.T, seed uint64, servers int, path string) *Env {
 	}
 	t.Cleanup(func() { _ = e.Ensemble.Close() })
 	e.Ensemble.Leader().ObserveTransactions(e.Journal.Transaction)
-	for i := range servers {
-		e.limit(e.Ensemble.Server(i), SessionTimeout)
-	}
+	e.limitAll(SessionTimeout)
 	return e
 }
 
+// Limited reports whether limits change in this seed.
+func (e *Env) Limited() bool { return e.Seed%limitedSeeds == 0 }
+
 // limit sets the longest session that a server grants, if limits change in this seed.
 func (e *Env) limit(server *zktest.Server, most time.Duration) {
-	if e.Seed%limitedSeeds == 0 {
+	if e.Limited() {
 		server.SetSessionTimeouts(time.Second, most)
 	}
 }
@@ -72,6 +74,12 @@ func (e *Env) changeLimit(server *zktest.Server) {
 		e.limit(server, SessionTimeout)
 	} else {
 		e.limit(server, 3*SessionTimeout)
+	}
+}
+
+func (e *Env) limitAll(most time.Duration) {
+	for i := range e.Ensemble.Size() {
+		e.limit(e.Ensemble.Server(i), most)
 	}
 }
 

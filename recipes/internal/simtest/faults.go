@@ -26,6 +26,7 @@ const (
 	heal         = "heal"
 	reset        = "reset"
 	dropReply    = "drop reply"
+	dropShake    = "drop handshake"
 	delayReply   = "delay reply"
 	restart      = "restart"
 	elect        = "elect"
@@ -41,7 +42,7 @@ const (
 )
 
 var (
-	ofPeers   = []string{cut, mute, heal, reset, dropReply, delayReply, latency}
+	ofPeers   = []string{cut, mute, heal, reset, dropReply, delayReply, latency, dropShake}
 	ofServers = []string{restart, elect, freeze, lag, stall, swallowReply, dropEvent, isolate, removeWaiter, healAll}
 	replies   = []string{"create", "children", "delete", "data", "multi", "exists", "set"}
 	replyOps  = []lockstest.Op{
@@ -110,6 +111,9 @@ func (e *Env) pickFault(dice Dice) Fault {
 	if e.Seed%2 == 0 { // not both: a contender whose node's removal by hand is not heard of would be let in
 		kinds[12] = removeWaiter
 	}
+	if e.Limited() {
+		kinds[2], kinds[3] = dropShake, dropShake
+	}
 	if e.Ensemble.Size() > 1 {
 		kinds[7], kinds[8] = elect, lag
 		kinds = append(kinds, isolate)
@@ -126,6 +130,8 @@ func (e *Env) pickFault(dice Dice) Fault {
 		f.For = some(4 * time.Second)
 	case isolate:
 		f.For = some(2 * SessionTimeout)
+	case dropShake:
+		f.For = span(SessionTimeout) + some(SessionTimeout)
 	case lag:
 		f.For = some(400 * time.Millisecond)
 	case latency:

@@ -1,10 +1,15 @@
 package simtest
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gocurator/curator/framework"
@@ -21,17 +26,19 @@ type Peer struct {
 	cable  *zktest.Link    // latency
 	mortal bool            // see AddProcess
 	since  atomic.Int64    // when its state has changed last, in nanoseconds
+	shaken atomic.Int64    // see dropHandshake
+	silent atomic.Int64    // until when it is cut off, in nanoseconds
 }
 
 // AddPeer makes a client, which Run closes.
 func (e *Env) AddPeer(latency time.Duration) {
 	e.T.Helper()
 	asks := SessionTimeout
-	if e.Seed%limitedSeeds == 0 {
+	if e.Limited() {
 		asks = 3 * SessionTimeout
 	}
 	p := e.newPeer(string(rune('A'+len(e.Peers))), latency, asks)
-	if e.Seed%limitedSeeds == 0 {
+	if e.Limited() {
 		_ = p.BlockUntilConnected(e.T.Context()) // a server grants it less, before any limit changes
 	}
 	e.Peers = append(e.Peers, p)
@@ -49,7 +56,7 @@ func (e *Env) newPeer(name string, latency, asks time.Duration) *Peer {
 	servers := strings.Join(e.Ensemble.Addrs(), ",")
 	p := &Peer{name: name, cable: e.Ensemble.NewLink()}
 	p.cable.SetLatency(latency)
-	p.link = lockstest.NewLink(servers, p.cable.DialContext)
+	p.link = lockstest.NewLink(servers, p.dial)
 	client, err := framework.NewClient(servers, framework.WithDialer(p.link.DialContext),
 		framework.WithSessionTimeout(asks), framework.WithConnectionTimeout(3*time.Second),
 		framework.WithRetryPolicy(retry.NTimes(3, 10*time.Millisecond)),
@@ -61,6 +68,34 @@ func (e *Env) newPeer(name string, latency, asks time.Duration) *Peer {
 	client.OnStateChange(func(framework.StateChange) { p.since.Store(time.Now().UnixNano()) })
 	e.Journal.Attach(client, name)
 	return p
+}
+
+// dropHandshake has the peer connect again by a handshake whose answer is lost, and then cuts it off for a time, which
+// nothing shortens.
+func (p *Peer) dropHandshake(long time.Duration) {
+	p.shaken.Store(int64(long))
+	p.link.Reset()
+}
+
+func (p *Peer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	now := time.Now().UnixNano()
+	if now < p.silent.Load() {
+		return nil, syscall.ECONNREFUSED
+	}
+	conn, err := p.cable.DialContext(ctx, network, address)
+	if long := p.shaken.Swap(0); err == nil && long > 0 {
+		p.silent.Store(now + long)
+		conn = unheard{conn}
+	}
+	return conn, err
+}
+
+// unheard is a connection whose answers are lost.
+type unheard struct{ net.Conn }
+
+func (u unheard) Read([]byte) (int, error) {
+	_, err := io.Copy(io.Discard, u.Conn)
+	return 0, cmp.Or(err, io.EOF)
 }
 
 // peers returns those that live.

@@ -89,6 +89,10 @@ func (e *Env) strikePeer(f Fault, p *Peer) {
 		p.link.DelayReply(replyOps[slices.Index(replies, f.Op)], time.Duration(f.For))
 	case latency:
 		p.cable.SetLatency(time.Duration(f.For))
+	case dropShake:
+		e.limitAll(SessionTimeout)
+		p.dropHandshake(time.Duration(f.For))
+		time.AfterFunc(time.Duration(f.For), func() { e.limitAll(3 * SessionTimeout) })
 	}
 }
 

@@ -45,6 +45,14 @@ func TestAServerThatLosesSomethingLosesIt(t *testing.T) {
 				}
 			},
 		},
+		"an answer to a handshake": {
+			Fault{Kind: dropShake, For: span(2 * time.Second)},
+			func(_ *testing.T, e *Env) bool {
+				time.Sleep(time.Second)
+				e.Ensemble.Leader().SetSessionTimeouts(time.Second, SessionTimeout/2)
+				return e.Ensemble.Leader().Sessions()[0].Timeout < SessionTimeout && !e.Peers[0].State().IsConnected()
+			},
+		},
 		"time": {
 			Fault{Kind: stall, For: span(5 * time.Second), Break: span(time.Second)},
 			func(t *testing.T, e *Env) bool {
