@@ -58,17 +58,12 @@ func (f *follower) hear(event cache.Event) {
 	}
 }
 
-// follow starts the cache, and checks it now and then until ctx ends.
+// follow starts the cache, and checks it now and then until ctx ends. ctx may end before a peer that was cut off has
+// started its cache, which checkEnd wants all the same.
 func (f *follower) follow(ctx context.Context, dice Dice) {
-	for {
-		err := f.cache.Start(ctx)
-		if err == nil {
-			break
-		}
-		if !session.ShouldStartOver(ctx, err) {
-			if ctx.Err() == nil {
-				f.env.T.Errorf("seed %d: %v", f.env.Seed, err)
-			}
+	for err := f.cache.Start(f.env.T.Context()); err != nil; err = f.cache.Start(f.env.T.Context()) {
+		if !session.ShouldStartOver(f.env.T.Context(), err) {
+			f.env.T.Errorf("seed %d: %v", f.env.Seed, err)
 			return
 		}
 	}
