@@ -80,16 +80,18 @@ func (c *Client) UsingNamespace(namespace string) *Client {
 // Curator: CuratorFramework.usingNamespace(null).
 func (c *Client) NonNamespaceView() *Client { return c.core.root }
 
-// Close ends the client: every wait returns [ErrClosed], every lease ends, and then the server closes the session,
-// which removes its ephemeral nodes. Close returns when all goroutines of the client have ended but callbacks: it does
-// not wait for one that is running, and none begins after it but one that was about to. The log handler and traces get
-// a second for what waits for them; the rest is dropped. Calls that are under way may outlast Close:
-// look-ups of SRV records, which Go's resolver ends at their deadline only, and those of a dialer, look-up, list of
-// servers or SASL mechanism that ignores the end of its ctx. Closing any facade closes all; again is allowed. Every
-// callback may call it.
+// Close ends the client. Every wait returns [ErrClosed], every lease ends, and then the server closes the session with
+// its ephemeral nodes. Closing any facade closes all. Close may be called again, and by every callback.
 //
-// Close also waits for a handshake under way, whose session would stay behind. The error says that no server confirmed
-// the session's end within a second: its nodes then stay until it expires.
+// Close returns when all goroutines of the client have ended, with these exceptions:
+//
+//   - It does not wait for a callback that is running, or about to run.
+//   - The log handler and traces get a second for what waits for them; the rest is dropped.
+//   - Look-ups of SRV records end at their deadline, because Go's resolver heeds nothing else.
+//   - A dialer, look-up, list of servers or SASL mechanism may ignore the end of its ctx.
+//
+// Close also waits for a handshake under way, whose session would stay behind. Its error says that no server confirmed
+// the session's end within a second, so that its nodes stay until it expires.
 //
 // Curator: CuratorFramework.close().
 func (c *Client) Close() error {

@@ -145,12 +145,12 @@ func WithDialer(dial func(ctx context.Context, network, address string) (net.Con
 }
 
 // WithLookup replaces [net.DefaultResolver] for the hosts of the connect string. A host may have several addresses,
-// such as a headless service of Kubernetes: each attempt to connect looks all hosts up, and tries the address that was
-// not tried for the longest time. While a look-up fails, its last answer stands in. An attempt does not wait long for
-// lookup, and a late answer counts for the next one: ctx ends with the client, and after a minute, or the connection
-// timeout if that is longer. A later attempt calls lookup for a host beside a call that is late, so lookup must be safe
-// for concurrent use. There is no third call beside two: if both hang, the last answer stands in until one has ended.
-// Without this option, a client with a [WithDialer] looks nothing up.
+// as a headless service of Kubernetes has. Each attempt to connect looks all hosts up, and tries the address that was
+// not tried for the longest time. Without this option, a client with a [WithDialer] looks nothing up.
+//
+// While a look-up fails or is late, its last answer is used. ctx ends with the client, or after a minute, or the
+// connection timeout if that is longer. Up to two calls for a host may run at a time, so lookup must be safe for
+// concurrent use.
 func WithLookup(lookup func(ctx context.Context, host string) (ips []string, err error)) Option {
 	return func(c *config) {
 		c.refuse(lookup == nil, "look-up function is nil")

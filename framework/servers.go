@@ -17,11 +17,11 @@ type serversFunc = func(ctx context.Context) (servers []string, err error)
 // first the connect string's, which may be empty or a chroot alone, as in "/app".
 //
 // Servers are "host:port" or "host"; SRV records that another resolver than [net.DefaultResolver] finds are such a
-// list, too. An attempt does not wait long for list, and a late answer counts for the next one. ctx ends with the
-// client, and after a minute, or the connection timeout if that is longer. A later attempt calls list beside a call
-// that is late, so list must be safe for concurrent use. There is no third call beside two: if both hang, the last
-// right list counts until one has ended. A connection to a server that is no longer listed stays until it breaks. A
-// [*ConnectError] names failures of list, and wrong entries, as of the "list of servers".
+// list, too. A connection to a server that is no longer listed stays until it breaks. A [*ConnectError] names failures
+// of list, and wrong entries, as of the "list of servers".
+//
+// While list is late, its last answer is used. ctx ends with the client, or after a minute, or the connection timeout
+// if that is longer. Up to two calls may run at a time, so list must be safe for concurrent use.
 //
 // Curator: CuratorFrameworkFactory.Builder.ensembleProvider().
 func WithServers(list func(ctx context.Context) (servers []string, err error)) Option {

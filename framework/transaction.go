@@ -116,8 +116,8 @@ func (e *TransactionError) Unwrap() error { return e.Err }
 // It blocks like every operation, and retries if it certainly was not executed. If the connection broke after it was
 // sent, it returns [ErrConnectionLost]: to repeat it could do everything twice.
 //
-// Errors: a [*TransactionError] that unwraps to the server's answer for the part that failed, such as zk.ErrNoNode, and
-// to [ErrNoChroot] if a node is to be created without the chroot, or to an op's own error; those of all operations.
+// Errors: a [*TransactionError] that unwraps to an op's own error, or to the server's answer for the part that failed,
+// such as zk.ErrNoNode, with [ErrNoChroot] if a create lacks the chroot; those of all operations.
 //
 // Curator: CuratorFramework.transaction().forOperations().
 func (c *Client) Transaction(ctx context.Context, ops ...Op) ([]Result, error) {

@@ -12,12 +12,11 @@ import (
 )
 
 // A nodeSource has a watch on each node, and one on its children if those are in the cache. The answers that set them
-// are those of the round: a change that they do not show is reported, and an event comes before the answers that show
-// its change. So what a watch has read is as new as all answers so far while it is current.
+// are the answers of the round. A server reports a change before it sends an answer that shows it. So what a watch has
+// read is as new as all answers so far while it is current.
 //
-// A lost connection ends all watches but the one on the root, and those on Stats, which the session sets again on the
-// next connection. The answer about the root has the whole tree read: the other watches are set again a few at a time,
-// as at the beginning.
+// A lost connection ends all watches except on the root and on Stats, which the session sets again. Then the whole tree
+// is read, which sets the others a few at a time.
 type nodeSource struct {
 	reader
 	watched map[string]*nodeWatch

@@ -153,8 +153,8 @@ func (c *SharedCount) Count() int32 {
 	return c.value.Value
 }
 
-// Err is nil while the count follows the node, through lost connections and sessions as well. While it is not nil,
-// Count may be old, because only SetCount and TrySetCount of this SharedCount still change it. It does no I/O. It is
+// Err is nil while the count follows the node, also through lost connections and sessions. Otherwise Count may be old,
+// because only SetCount and TrySetCount of this SharedCount still change it. Err does no I/O. It is
 //
 //   - [ErrNotStarted] before Start and after Close;
 //   - the server's answer (zk.ErrNoAuth) while the client may not read the node;
