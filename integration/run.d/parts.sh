@@ -36,7 +36,7 @@ declare_parts() {
 	part bench all 1 "cc $servers" 'the benchmark itself' tests_of integration/bench ./...
 	part replay all 1 node 'exact schedules under Node.js' tests_of integration ./replay
 	local area
-	for area in live 'session transport|watches|framework|zktest' 'locks queue|locks|semaphore|retained|leader' 'recipes cache|nodes|discovery|counters|shared' zklock; do
+	for area in live 'session transport|watches|framework|zktest|cause|listen' 'locks queue|locks|semaphore|retained|leader' 'recipes cache|nodes|discovery|counters|shared' 'zklock zklock|histories'; do
 		part "planted-${area%% *}" planted 1 cc "planted bugs of $(sed 's/.* //; s/|/, /g' <<<"$area"), each found by a test" go run -C integration ./planted -again -only "^(${area#* })/"
 	done
 	part site all 1 mkdocs 'the documentation site' site

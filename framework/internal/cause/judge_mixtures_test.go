@@ -41,6 +41,17 @@ var mixtures = map[string]judged{
 		s.loss.How, s.loss.Valid, s.loss.At = cause.Expired, false, int64(time.Hour)
 		s.Run(at(time.Hour), at(15*time.Second), time.Hour-8*time.Second)
 	}, session.LossMachineSuspended, "59m52s"},
+	"a silence for a 64th of a session timeout, beside others": {beside(187500 * time.Microsecond), session.LossUnknown,
+		"at least 3s, and zk1 answered nothing for 188ms, and there was no connection for 3s"},
+	"a silence for less than a 64th, beside others": {beside(187400 * time.Microsecond), session.LossUnknown,
+		"at least 3s, and there was no connection for 3s"},
+	"a silence for an eighth of a session timeout": {func(s *story) {
+		s.renewal(13500*time.Millisecond, 0)
+	}, session.LossNotAnswered, "zk1 stopped answering 1.5s before"},
+	"the servers ended a session that was valid, after a stop for an eighth": {func(s *story) {
+		s.Run(at(8500*time.Millisecond), at(7*time.Second), 0)
+		s.loss.How, s.loss.At = cause.Expired, int64(12*time.Second)
+	}, session.LossUnknown, "this process did not run for at least 1.5s"},
 	"the servers ended a session that was valid, after a stop": {func(s *story) {
 		s.Run(at(12*time.Second), at(7*time.Second), 0)
 		s.loss.How, s.loss.At = cause.Expired, int64(12*time.Second)
@@ -228,4 +239,18 @@ var mixtures = map[string]judged{
 		s.Attach(at(12500*time.Millisecond), at(12510*time.Millisecond), "zk3")
 		s.Renew(at(12510*time.Millisecond), time.Time{}, "zk3")
 	}, session.LossUnknown, "not certain"},
+}
+
+// beside is a server's silence beside an outage and a stop.
+func beside(silence time.Duration) func(s *story) {
+	return func(s *story) {
+		s.renewal(7*time.Second, 0)
+		s.Detach(at(7*time.Second+silence), time.Time{}, "zk1", cause.Closed)
+		s.Attach(at(7*time.Second+silence), at(7*time.Second+silence), "zk1")
+		s.renewal(7500*time.Millisecond, time.Millisecond)
+		s.Detach(at(8*time.Second), time.Time{}, "zk1", cause.Closed)
+		s.Attach(at(11*time.Second), at(11*time.Second), "zk1")
+		s.renewal(11*time.Second, time.Millisecond)
+		s.Run(at(15*time.Second), at(12*time.Second), 0)
+	}
 }

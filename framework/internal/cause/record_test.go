@@ -131,6 +131,19 @@ func TestTheTimeBeforeARecordThatWasCutIsUnknown(t *testing.T) {
 	}
 }
 
+func TestAMomentBeforeARecordThatWasCutMakesNothingUncertain(t *testing.T) {
+	r := cause.New(began)
+	flap(r, 0, 18*time.Second, 250*time.Millisecond)
+	r.Fail(at(19*time.Second), "zk1:2181", cause.Refused)
+	l := lossAt(20 * time.Second)
+	rec := r.Record(r.Mark(), l)
+	got := cause.Judge(rec, *l)
+	if want := "there was no connection for 6.7s"; !rec.Cut || rec.Events[0].At <= l.From || !strings.Contains(got.Sentence, want) {
+		t.Errorf("cut: %t, at %v, got %v: %s, want one that was cut later than %v, with %q", rec.Cut, time.Duration(rec.Events[0].At),
+			got.Kind, got, time.Duration(l.From), want)
+	}
+}
+
 // What the losses of a term and its session keep comes to what a client has, before they are explained and afterwards.
 func TestAClientAndItsLossesHaveAtMost16KB(t *testing.T) {
 	r := cause.New(began)

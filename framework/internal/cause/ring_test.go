@@ -62,6 +62,12 @@ func TestFailuresOfOneOutageThatAreAlikeAreOneEvent(t *testing.T) {
 	if got := r.Record(r.Mark(), &cause.Loss{}).Events; len(got) != 6 || got[5].Times != 1 || got[5].N != 100 {
 		t.Errorf("got %+v, want an event of its own in another outage", got)
 	}
+	for i := range 100 { // each lasts for half a unit
+		r.Fail(at(1002*time.Second+time.Duration(i+1)*5*time.Millisecond), "zk0:2181", cause.Refused)
+	}
+	if got := r.Record(r.Mark(), &cause.Loss{}).Events[5].N; got != 150 {
+		t.Errorf("got attempts of %d units, want 150 of a second and a half", got)
+	}
 }
 
 func TestServersBeyondFifteenShareAName(t *testing.T) {
