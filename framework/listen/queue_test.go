@@ -118,15 +118,16 @@ func TestQueueGoesOnAfterACallHasEndedItsGoroutine(t *testing.T) {
 func TestCloseEndsAllCallsButTheOneThatRuns(t *testing.T) {
 	zktest.Bubble(t, func(t *testing.T) {
 		l := newListener()
-		q := listen.Every(l.hear)
+		q := listen.Bounded(1, func(count int) int { return -count }, l.hear)
 		q.Push(0)
 		synctest.Wait()
 		q.Push(1)
+		q.Push(2) // is dropped, and not reported any more
 		q.Close()
-		q.Push(2)
+		q.Push(3)
 		close(l.goOn)
 		q.Wait(nil)
-		q.PushAlways(3)
+		q.PushAlways(4)
 		l.want(t, 0)
 	})
 }
