@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -262,6 +264,36 @@ func TestCreateProtectedInADirectoryThatOthersDelete(t *testing.T) {
 			}
 			<-s.Remove(entry.Path).Done()
 			time.Sleep(3 * time.Millisecond)
+		}
+	})
+}
+
+func TestCreateProtectedLeavesAnOverloadedServerAndWaitsNoLongerThanItsSession(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		server := zktest.New(t)
+		must(t, server.Create("/dir", nil))
+		var left, dials atomic.Int32
+		client := connect(t, server, framework.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			dials.Add(1)
+			conn, err := server.DialContext(ctx, network, address)
+			return refusing(conn, zktest.OpCreate2, &left), err
+		}))
+		s := enterable(t, client)
+		left.Store(1000)
+		ended := make(chan time.Time, 1)
+		go func() {
+			_, err := s.CreateProtected(t.Context(), "/dir", "n-", nil)
+			wantErr(t, err, framework.ErrClosed)
+			ended <- time.Now()
+		}()
+		time.Sleep(10 * time.Second) // pauses have grown to a second
+		if tries := 1000 - left.Load(); dials.Load() < tries {
+			t.Errorf("got %d connections for %d tries, want one for each", dials.Load(), tries)
+		}
+		closed := time.Now()
+		_ = client.Close()
+		if took := (<-ended).Sub(closed); took != 0 {
+			t.Errorf("got the end of the wait %v after the session's, want it at once", took)
 		}
 	})
 }

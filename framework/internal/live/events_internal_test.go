@@ -109,3 +109,33 @@ func TestASessionThatIsOverSendsNothing(t *testing.T) {
 		}
 	})
 }
+
+// The connection may end before the session is attached.
+func TestOnlyAShorterTimeoutOfAHandshakeWakesTheClock(t *testing.T) {
+	s, _ := unconnected()
+	now := s.clock.Now()
+	s.onAttached(attachedAt(now))
+	for i, want := range []int{0, 1} {
+		for range len(s.wake) {
+			<-s.wake
+		}
+		s.onGranted(oneTimeout>>i, now)
+		if got := len(s.wake); got != want {
+			t.Errorf("a timeout of %v after one of %v: got %d wakes, want %d", oneTimeout>>i, oneTimeout, got, want)
+		}
+	}
+}
+
+func TestASessionEndsYoungUntilItsTimeoutHasPassed(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		s, _ := unconnected()
+		s.onAttached(attachedAt(s.clock.Now()))
+		time.Sleep(oneTimeout - 1)
+		for _, want := range []bool{true, false} {
+			if young, timeout := s.EndedYoung(); young != want || timeout != oneTimeout {
+				t.Errorf("got %t after the timeout of %v, want %t", young, timeout, want)
+			}
+			time.Sleep(1)
+		}
+	})
+}

@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
 	"github.com/gocurator/curator/framework/internal/cause"
 	"github.com/gocurator/curator/framework/internal/cgroup"
+	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
 	"github.com/gocurator/curator/framework/zktest"
 )
@@ -99,6 +101,45 @@ func TestADialersErrorMayAskTheSession(t *testing.T) {
 	if stuck.Load() {
 		t.Error("a failed attempt holds the session's mutex while it asks for the reason")
 	}
+}
+
+// An asker asks the session when it hears that it may be behind.
+type asker struct {
+	goners
+	nosy
+}
+
+func (a *asker) Behind() { a.Is(nil) }
+
+func TestObserversAndTheOwnerMayAskTheSession(t *testing.T) {
+	cfg, events := unconnectedConfig(), (&ownerLog{}).hear()
+	cfg.Meter = cgroup.New(fstest.MapFS{"cpu.stat": {Data: []byte("throttled_usec 1\n")}})
+	chores := 0
+	var asks *asker
+	events.Chore = func(do func()) {
+		chores++
+		asks.Is(nil)
+		do()
+	}
+	s := newWhole(cfg, events)
+	asks = &asker{nosy: nosy{s.Session, new(atomic.Bool)}}
+	check := func(when string, want int) {
+		t.Helper()
+		if asks.stuck.Swap(false) || chores != want {
+			t.Errorf("%s: got %d chores, want %d; or the session's mutex was held", when, chores, want)
+		}
+	}
+	now := s.clock.Now()
+	s.onAttached(attachedAt(now))
+	s.ObserveChildren("/dir", asks)
+	s.observers.behind()
+	check("a session that may be behind", 0)
+	s.StartRenewal()
+	s.tick(now.Add(oneTimeout / 4))
+	check("a sample", 1)
+	s.NodeLost().OnSettled(func() {})
+	s.onAnswered(now.Add(oneTimeout/4), now.Add(oneTimeout/4), transport.ReachMajority)
+	check("an answer that settles what became of a node", 2)
 }
 
 // The client's chores may wait while the process does not run.

@@ -16,6 +16,7 @@ import (
 	"github.com/gocurator/curator/framework/internal/clock"
 	"github.com/gocurator/curator/framework/internal/transport"
 	"github.com/gocurator/curator/framework/session"
+	"github.com/gocurator/curator/framework/zktest"
 )
 
 // oneTimeout is longer than a busy machine stalls: not all tests of it run in a bubble.
@@ -189,4 +190,17 @@ func TestASessionIsConnectedWhileItIsOnlineAndNotOver(t *testing.T) {
 	if err := s.waitAttached(t.Context()); !errors.Is(err, session.ErrClosed) {
 		t.Errorf("got %v of a wait after the end, want %v", err, session.ErrClosed)
 	}
+}
+
+func TestTheLeadersContactIsTheRequestThatItHasAnswered(t *testing.T) {
+	zktest.Bubble(t, func(t *testing.T) {
+		s, _ := unconnected()
+		start := s.clock.Now()
+		s.onAttached(attachedAt(start))
+		time.Sleep(time.Minute)
+		s.onAnswered(start.Add(20*time.Second), start.Add(time.Minute), transport.ReachLeader)
+		if got := s.SinceLeaderContact(); got != 40*time.Second {
+			t.Errorf("got %v since the contact, want 40s", got)
+		}
+	})
 }
