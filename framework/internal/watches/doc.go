@@ -3,11 +3,11 @@
 // Requests returns, and calls what Wakes returns after it has released the mutex.
 //
 // A [Table] has one watch for each [Key], for data and existence, or for the names of the children, of a node. All
-// subscriptions to a key share it. This is what becomes of the watch of one subscription that is not persistent, and in
-// the last three columns of one of SubscribeSince (set.go). The first word of a line is what happens. "!" says that the
-// table asks for a read that sets the watch, "x" that it takes the watch off the server, "w" that it wakes the
-// subscription, "l" that it does so if the subscription hears of lost connections, "r" that it repeats the request in
-// AskAgain, and "-" that nothing changes.
+// subscriptions to a key share it. The lines below show the watch of one subscription that is not persistent; the last
+// three columns, one of SubscribeSince (set.go). The first word is what happens. "!" says that the table asks for a
+// read that sets the watch, "x" that it takes the watch off the server, "w" that it wakes the subscription, "l" that it
+// does so if the subscription hears of lost connections, "r" that it repeats the request in AskAgain, and "-" that
+// nothing changes.
 //
 //	input       deferred unset     asked     set       changed   checking    gone   refused   setting ending unread
 //	Subscribe   asked!   -         -         -         -         -           asked! asked!    asked!  asked! checking!
