@@ -112,7 +112,7 @@ func (n *nodeSource) shows(path string, r session.NodeRead) bool {
 // check has the watches on a node read again.
 func (n *nodeSource) check(path string) {
 	if w := n.watched[path]; w != nil {
-		for _, watch := range []session.Watch{w.data, w.children} {
+		for _, watch := range []session.Watch{w.data, w.stat, w.children} {
 			if watch != nil {
 				watch.ReadAgain()
 			}
