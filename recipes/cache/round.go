@@ -121,7 +121,7 @@ func (f *follower) read(ctx context.Context, s session.Session, tasks []task) er
 		t.owed = t.owed || unlisted
 		below, gone := f.listed(t, r)
 		f.push(below...)
-		if t.again && !unlisted {
+		if t.again && !t.owed { // what was lacking is new with all that is below it
 			f.foundBelow(below, gone)
 		}
 		if t.again && (len(below)+len(gone) > 0 || unlisted || !f.source.shows(t.path, r)) {

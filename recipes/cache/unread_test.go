@@ -176,3 +176,27 @@ func TestAPartThatACacheStillLacksHoldsUpNoOther(t *testing.T) {
 		}
 	}, zktest.WithVersion("3.5"))
 }
+
+func TestAPartThatCanBeReadJustAsItIsReadAgainWasNotMissed(t *testing.T) {
+	for _, version := range bothSources {
+		inBubble(t, func(t *testing.T, server *zktest.Server) {
+			for _, path := range []string{"/t", "/t/a", "/t/a/b"} {
+				makeNode(t, server, path, "")
+			}
+			var log warnings
+			client, _ := newClient(t, server, framework.WithMaxResponse(4<<10), log.option())
+			c := start(t, client, "/t")
+			setNode(t, server, "/t/a", strings.Repeat("x", 5<<10))
+			synctest.Wait()
+			defer server.Observe(func(request zktest.Request) {
+				if data, _ := server.Data("/t/a"); len(data) > 0 && request.Op == zktest.OpGetData && request.Path == "/t/a" {
+					_ = server.SetData("/t/a", nil)
+				}
+			})()
+			time.Sleep(time.Minute + time.Second)
+			if got := c.Stats(); got.Found > 0 || log.count("no event") > 0 || c.Len() != 3 || !c.Synced() {
+				t.Errorf("version %s: got %+v and synced %v, want 3 nodes, and nothing that an event has not reported: %s", version, got, c.Synced(), log.log.String())
+			}
+		}, zktest.WithVersion(version))
+	}
+}
