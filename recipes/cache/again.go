@@ -10,8 +10,7 @@ import (
 )
 
 // What no event has reported is found by reading each node again, one after the other, so that the whole tree takes
-// options.readAgain. An event comes before the answer that shows the change: if there is one when the answer is taken,
-// the difference was not missed.
+// options.readAgain. An event that has come before the answer has reported the difference.
 
 // lackingAgain is how often what the cache lacks is read again at least: it is Stale until it is complete.
 const lackingAgain = time.Minute
