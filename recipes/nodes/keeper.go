@@ -88,14 +88,14 @@ func (k *keeper) refused(ctx context.Context, err error, data content) {
 // replaced by those that it had: a later node could not be made with them, also if no Set waits any more.
 func (k *keeper) note(err error, data content) (fails bool) {
 	k.node.change(func(is *state) {
-		if !errors.Is(err, framework.ErrTooLarge) || bytes.Equal(data.data, is.had) {
+		if !errors.Is(err, framework.ErrTooLarge) || bytes.Equal(data.data, is.had.data) {
 			is.reason, is.tried = err, data.number
 			fails = true
 			return
 		}
 		is.tooLarge, is.excess = data.number, err
 		if k.node.wanted.number == data.number {
-			k.node.wanted = content{is.had, data.number + 1}
+			k.node.wanted = content{is.had.data, data.number + 1}
 		}
 	})
 	return fails

@@ -58,7 +58,7 @@ func NewPersistentNode(client *framework.Client, path string, data []byte, opts 
 		client: client, path: path, options: newOptions(opts), changes: listen.NewListeners(listen.Every[bool]),
 		wanted: content{copied(data), 1}, news: make(chan struct{}),
 	}
-	n.state.had = n.wanted.data
+	n.state.had = n.wanted
 	problems := append(setup.Problems{session.ValidatePath(path)}, n.options.problems...)
 	problems.Refuse(path == "/", "the root is always there")
 	problems.Refuse(client == nil, "client is nil")

@@ -18,14 +18,14 @@ type content struct {
 type state struct {
 	path     string // with GUID and number; "" while they are not known
 	there    bool
-	begun    bool   // it was there: Start does not fail any more
-	failed   bool   // Start fails: the node is not kept any more
-	reason   error  // why it is not there, or lacks its data
-	lost     error  // why it went last; nil if it never did
-	tried    int    // number of the data that reason is about; without a reason, that the node had last
-	had      []byte // the data that the node had last; before there was one, those of the constructor
-	tooLarge int    // number of the data that were taken back, since no node can have them; 0 for none
-	excess   error  // what says so
+	begun    bool    // it was there: Start does not fail any more
+	failed   bool    // Start fails: the node is not kept any more
+	reason   error   // why it is not there, or lacks its data
+	lost     error   // why it went last; nil if it never did
+	tried    int     // number of the data that reason is about; without a reason, that the node had last
+	had      content // what the node had last; before there was one, the constructor's data
+	tooLarge int     // number of the data that were taken back, since no node can have them; 0 for none
+	excess   error   // what says so
 }
 
 // goes notes that the node is not there, the reason, and what ended it if it was: what comes later did not. Close has
@@ -40,7 +40,7 @@ func (s *state) goes(cause, reason error) {
 // comes notes that the node is there, with this content.
 func (s *state) comes(with content) {
 	s.there, s.begun = true, true
-	s.reason, s.tried, s.had = nil, with.number, with.data
+	s.reason, s.tried, s.had = nil, with.number, with
 }
 
 // change changes the state, unless the node was closed, and makes it known.
@@ -100,6 +100,8 @@ func (n *PersistentNode) await(ctx context.Context, k *keeper, number int) error
 			return ErrNotStarted
 		case number > 0 && number <= state.tooLarge:
 			return state.excess
+		case number > 0 && number <= state.had.number: // whatever went wrong later
+			return nil
 		case state.tried < number || errors.Is(state.reason, ErrForeign):
 		case state.reason != nil || state.there:
 			return state.reason

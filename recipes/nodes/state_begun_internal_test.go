@@ -51,6 +51,15 @@ func TestStartDoesNotFailOnceItsNodeWasKept(t *testing.T) {
 	})
 }
 
+// A touch is refused after the data were written, and before the goroutine of Set has run again.
+func TestASetWhoseDataTheNodeHadReturnsWhateverIsRefusedLater(t *testing.T) {
+	n, k := NewPersistentNode(nil, "/a", nil), &keeper{}
+	n.keeper, n.state = k, state{there: true, reason: zk.ErrNoAuth, tried: 2, had: content{number: 2}}
+	if err := n.await(t.Context(), k, 2); err != nil {
+		t.Errorf("got %v, want none", err)
+	}
+}
+
 // A slowContext takes a second for each Done: what waits for it does not run in that time.
 type slowContext struct{ context.Context }
 

@@ -41,10 +41,14 @@ var mixtures = map[string]judged{
 		s.loss.How, s.loss.Valid, s.loss.At = cause.Expired, false, int64(time.Hour)
 		s.Run(at(time.Hour), at(15*time.Second), time.Hour-8*time.Second)
 	}, session.LossMachineSuspended, "59m52s"},
-	"a silence for a 64th of a session timeout, beside others": {beside(187500 * time.Microsecond), session.LossUnknown,
-		"at least 3s, and zk1 answered nothing for 188ms, and there was no connection for 3s"},
-	"a silence for less than a 64th, beside others": {beside(187400 * time.Microsecond), session.LossUnknown,
-		"at least 3s, and there was no connection for 3s"},
+	"a silence for a 64th of a session timeout, beside others": {
+		beside(187500 * time.Microsecond), session.LossUnknown,
+		"at least 3s, and zk1 answered nothing for 188ms, and there was no connection for 3s",
+	},
+	"a silence for less than a 64th, beside others": {
+		beside(187400 * time.Microsecond), session.LossUnknown,
+		"at least 3s, and there was no connection for 3s",
+	},
 	"a silence for an eighth of a session timeout": {func(s *story) {
 		s.renewal(13500*time.Millisecond, 0)
 	}, session.LossNotAnswered, "zk1 stopped answering 1.5s before"},
