@@ -129,8 +129,7 @@ func TestTheNamespacesNodeIsMade(t *testing.T) {
 	})
 }
 
-// Create makes a namespace's node that is missing. The chroot is not one: it is never made, and the error of whatever
-// lacks a parent because of it says so.
+// Create makes a namespace's node that is missing. It never makes the chroot, and each error for want of it says so.
 func TestAClientWithoutANamespaceDoesNotMakeItsChroot(t *testing.T) {
 	type creation func(client *framework.Client, path string) error
 	create := func(opts ...framework.CreateOption) creation {

@@ -38,7 +38,7 @@ func (f *follower) readNothingAgainLocked() {
 	}
 }
 
-// takeAgain returns what is to be read again: as much of what the cache lacks as a round may have, or the next node.
+// takeAgain returns as much of what the cache lacks as a round may read, or the next node to read again.
 func (f *follower) takeAgain() []task {
 	if len(f.lacks) > 0 {
 		for _, path := range slices.Sorted(maps.Keys(f.lacks)) {
@@ -92,7 +92,7 @@ func (n *nodeSource) knows(path string) bool {
 	return !view.Current || known && view.Stat.Mzxid == node.Stat.Mzxid && view.Stat.Czxid == node.Stat.Czxid
 }
 
-// asksListing reports whether children of a node are still to be listed: the node is new, or its watch has news.
+// asksListing reports whether children of a node are still to be listed, since it is new, or its watch has news.
 func (n *nodeSource) asksListing(path string) bool {
 	w := n.watched[path]
 	return w == nil || w.children == nil || !w.children.View().Current || !n.showsListing(w, path)

@@ -34,7 +34,7 @@ const grace = 100 * time.Millisecond
 // is the newest call's. Calls go on when ctx ends. Then the error is that there is no answer yet. ask gets the number
 // of the call, by which an answer is known to be older than the last one.
 func (c *Calls) Await(ctx context.Context, key string, ask func(ctx context.Context, number int) error) error {
-	if errors.Is(ctx.Err(), context.Canceled) { // by Close, behind which nothing is asked for
+	if errors.Is(ctx.Err(), context.Canceled) { // by Close, after which nothing may be asked for
 		return errNoAnswer
 	}
 	oldest, newest := c.join(ctx, key, ask)
